@@ -1,129 +1,212 @@
 """How much of the catalogue works: every bundled description converted, a sample called against mocks of themselves, AWS against moto.
 
 The mock answers by the same record that wrote the request, so `mock_pass` proves the conversion and not the vendor.
-moto is the second opinion for AWS: other people's code that reads what botocore signed and our HTTP sent.
+The calls go through the product: services are installed and connected, and the project's tools call them. Every tenth is
+a whole run with policy, approval and journal (`governed_called`).
+moto is the second opinion for AWS: other people's code that reads what botocore signed and our HTTP sent. Prism is one for
+OpenAPI (`--prism FOLDER`: a folder with `node_modules/.bin/prism` and descriptions in `descriptions/`).
 """
 
 import argparse
 import asyncio
 import json
 import logging
-import re
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx2
 
+from benchmarks.connector_mock import Mock, arguments_for
+from benchmarks.prism import ask_prism
+from steward.app import open_steward
+from steward.broker.approvals import Verdict
 from steward.broker.schemas import problems_of, schema_problem
-from steward.connections import Http, Opened
-from steward.connections.catalogue import packages
+from steward.broker.tool import Risk, ToolContext
+from steward.connections import Draft, Http, Opened
+from steward.connections.catalogue import packages, worker
 from steward.connections.catalogue.calls import ServiceCalls
+from steward.connections.catalogue.installed import PACKAGE
 from steward.connections.catalogue.record import READ, Operation, Service
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.documents import Connection
-from steward.core import SystemClock
+from steward.core import MovableClock, SystemClock, load_settings
 from steward.core.errors import StewardError
+from steward.flows.launch import Start
+from steward.identity import Access
+from steward.runs import Status, Ticket, digest
+from steward.testing import Installation, fast_passwords
 
-_DEEPEST = 8
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_CALL_BACK_SECONDS = 60
+_GOVERNED = 10
+"""Of so many calls one is a whole run."""
 
 
-def example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
-    """The smallest value that fits a schema."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return "x"
-    if "$ref" in schema:
-        name = str(schema["$ref"]).removeprefix("#/$defs/")
-        return example(root.get("$defs", {}).get(name, {}), root, depth + 1)
-    if "const" in schema or schema.get("enum"):
-        return schema["const"] if "const" in schema else schema["enum"][0]
-    if schema.get("allOf"):
-        parts = [example(each, root, depth + 1) for each in schema["allOf"]]
-        whole = {k: v for part in parts if isinstance(part, dict) for k, v in part.items()}
-        return whole or parts[0]
-    options = schema.get("anyOf") or schema.get("oneOf")
-    return example(options[0], root, depth + 1) if options else _plain(schema, root, depth)
+@dataclass
+class Converted:
+    """What one bundled description holds."""
+
+    id: str
+    adapter: str
+    vendor: str
+    operations: int
+    failures: list[str] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
+    """Operations that can be called over HTTP."""
+    reads: list[str] = field(default_factory=list)
+    """Operations that read and need no arguments."""
 
 
-def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
-    kind = schema.get("type", "object" if "properties" in schema else "string")
-    match kind[0] if isinstance(kind, list) else kind:
-        case "object":
-            fields = schema.get("properties", {})
-            return {
-                name: example(fields.get(name, {}), root, depth + 1)
-                for name in schema.get("required", ())
-            }
-        case "array":
-            return [example(schema.get("items", {}), root, depth + 1)] * schema.get("minItems", 1)
-        case "integer" | "number":
-            return max(schema.get("minimum", 1), schema.get("exclusiveMinimum", 0) + 1)
-        case "boolean":
-            return True
-        case "null":
-            return None
-        case _:
-            return "x" * max(1, schema.get("minLength", 1))
-
-
-def arguments_for(operation: Operation) -> dict[str, Any]:
-    """Required arguments, and the body where there is one."""
-    found: dict[str, Any] = example(operation.arguments, operation.arguments)
-    for each in operation.parameters:
-        if each.place == "body" and each.name not in found:
-            fields = operation.arguments["properties"]
-            found[each.name] = example(fields[each.name], operation.arguments)
+def converted(service_id: str) -> Converted:
+    service = packages.describe(service_id)
+    count = len(service.operations) + len(service.left_out)
+    found = Converted(service.id, service.adapter, service.vendor, count)
+    found.failures += [f"{service.id} {o.operation}: {o.reason}" for o in service.left_out]
+    for operation in service.operations:
+        wrong = schema_problem(dict(operation.arguments))
+        if wrong is not None:
+            found.failures.append(f"{service.id} {operation.name}: {wrong}")
+            continue
+        found.called.append(operation.name)
+        if operation.risk == READ and not operation.arguments.get("required"):
+            found.reads.append(operation.name)
     return found
 
 
-class Mock:
-    """Reads a request by the description and answers 200, or says what is wrong with it."""
-
-    def __init__(self) -> None:
-        self.operation: Operation | None = None
-        self.given: dict[str, Any] = {}
-
-    def answer(self, request: httpx2.Request) -> httpx2.Response:
-        operation = self.operation
-        assert operation is not None
-        wrong = self._wrong(operation, request)
-        return httpx2.Response(400 if wrong else 200, json={"wrong": wrong})
-
-    def _wrong(self, operation: Operation, request: httpx2.Request) -> str:
-        if request.method != operation.verb:
-            return "verb"
-        path = urlsplit(str(request.url)).path
-        pattern = re.sub(r"\\\{[^{}]*\\\}", "(.+)", re.escape(operation.path.partition("?")[0]))
-        matched = re.search(pattern + "$", path)
-        if matched is None:
-            return f"path {path}"
-        names = re.findall(r"\{([^{}]*)\}", operation.path)
-        heard: dict[str, list[str]] = {
-            name: [unquote(value)] for name, value in zip(names, matched.groups(), strict=False)
-        }
-        asked = parse_qs(urlsplit(str(request.url)).query, keep_blank_values=True)
-        for each in operation.parameters:
-            if each.name not in self.given:
-                continue
-            if each.place == "path" and each.sent_as not in heard:
-                return f"path lacks {each.sent_as}"
-            if each.place == "query" and each.sent_as not in asked:
-                return f"query lacks {each.sent_as}"
-            if each.place == "header" and each.sent_as not in request.headers:
-                return f"headers lack {each.sent_as}"
-            if each.place == "body":
-                sent = json.loads(request.content or b"null")
-                if sent != self.given[each.name]:
-                    return "body"
-        return ""
+def spread(found: list[Converted], count: int) -> dict[str, list[str]]:
+    """Operations by service, evenly over all services that are called over HTTP."""
+    names = [
+        (each.id, name)
+        for each in found
+        if each.adapter == "google_discovery"
+        for name in each.called
+    ]
+    chosen: dict[str, list[str]] = {}
+    for number in range(min(count, len(names))):
+        service, name = names[number * len(names) // min(count, len(names))]
+        chosen.setdefault(service, []).append(name)
+    return chosen
 
 
-def converted() -> Iterator[Service]:
-    for known in packages.packaged().values():
-        yield packages.described(known)
+class Product:
+    """An installation whose services are mocks of their own descriptions."""
+
+    def __init__(self, home: Path) -> None:
+        self.mock = Mock()
+
+        async def resolve(_host: str, _port: int) -> list[str]:
+            return ["93.184.216.34"]
+
+        clock = MovableClock(datetime.now(UTC))
+        steward = open_steward(load_settings(home=home), clock=clock, passwords=fast_passwords())
+        self._installed = Installation(steward, clock)
+        self.steward = steward
+        self.access: Access = self._installed.owner.access
+        http = Http(transport=httpx2.MockTransport(self.mock.answer), resolve=resolve)
+        steward.connections.calls = ServiceCalls(http, clock)
+        self._number = 0
+
+    def close(self) -> None:
+        self._installed.close()
+
+    def connect(self, service_id: str) -> tuple[str, Service]:
+        """Installs a service and connects to it; the connection's name."""
+        services = self.steward.connections.services
+        service = packages.describe(service_id)
+        with tempfile.TemporaryDirectory() as folder:
+            worker._write_record(Path(folder) / worker.RECORD, service)
+            content = (Path(folder) / worker.RECORD).read_bytes()
+        services._install(self.access, service_id, content, PACKAGE)
+        self._number += 1
+        name = f"mock-{self._number}"
+        settings = {"service": service_id, "way": "bearer"}
+        draft = Draft(name, "service", settings, values={"token": "not-a-secret-1"})
+        self.steward.connections.documents.create(self.access, draft)
+        return name, service
+
+    async def by_tool(self, tool_name: str, given: Mapping[str, Any]) -> Any:
+        tool = self.steward.governing.broker.tools.get(self.access.scope, tool_name)
+        steward, body = self.steward, {"payload": None}
+        context = ToolContext(
+            scope=self.access.scope,
+            run_id="run_00000000000000000000000001",
+            author=self.access.user_id,
+            branch="main",
+            services={
+                "workbench": steward.workbench,
+                "secrets": steward.secrets,
+                "blobs": steward.blobs,
+                "clock": steward.clock,
+            },
+            settings={},
+            ticket=Ticket(digest(tool_name), digest(body), body),
+        )
+        return (await tool.run(context, tool.arguments.model_validate(dict(given)))).value
+
+    def by_run(self, tool_name: str, given: Mapping[str, Any]) -> Any:
+        """A run with one call in it; a person approves it where the policy asks for that."""
+        governing, runs = self.steward.governing, self.steward.runs
+        document = governing.launcher.single(tool_name, dict(given))
+        run = governing.launcher.start(
+            self.access, Start(document=document, highest_risk=Risk.destructive)
+        )
+        runs.drive_until_idle()
+        for approval in governing.approvals.listed(self.access, mine=True, run_id=run.id):
+            verdict = Verdict(True, approval.body_hash)
+            asyncio.run(governing.deciding.decide(self.access, approval.id, verdict, None))
+            runs.drive_until_idle()
+            # For some seconds it can still be called back.
+            self._installed.clock.advance(seconds=_CALL_BACK_SECONDS)
+            runs.drive_until_idle()
+        ended = runs.records.get(self.access.scope, run.id)
+        if ended.status is not Status.done:
+            return {"status": 0, "failed": True, "answer": {"wrong": f"run is {ended.status}"}}
+        return (runs.outcome(self.access.scope, run.id) or {})["output"]
+
+
+def call_mocks(chosen: Mapping[str, list[str]]) -> tuple[Counter[str], list[str]]:
+    counts, failures, number = Counter[str](), list[str](), 0
+    with tempfile.TemporaryDirectory(prefix="steward-bench-") as folder:
+        product = Product(Path(folder) / "home")
+        for service_id, names in chosen.items():
+            connection, service = product.connect(service_id)
+            known = {each.name: each for each in service.operations}
+            for name in names:
+                number += 1
+                way = "governed" if number % _GOVERNED == 0 else "mock"
+                wrong = _called(product, connection, known[name], way)
+                counts[f"{way}_called"] += 1
+                if wrong is None:
+                    counts[f"{way}_passed"] += 1
+                else:
+                    failures.append(f"{service_id} {name} ({way}): {wrong}")
+        product.close()
+    return counts, failures
+
+
+def _called(product: Product, connection: str, operation: Operation, way: str) -> str | None:
+    """What went wrong."""
+    given = arguments_for(operation)
+    wrong = problems_of(operation.arguments, given)
+    if wrong:
+        return f"no example fits ({wrong[0].pointer} {wrong[0].message})"
+    product.mock.operation, product.mock.given = operation, given
+    tool = f"api.{connection}.{operation.name}"
+    try:
+        if way == "governed":
+            answer = product.by_run(tool, given)
+        else:
+            answer = asyncio.run(product.by_tool(tool, given))
+    except (StewardError, ValueError) as problem:
+        return getattr(problem, "message", str(problem))[:300]
+    return None if answer["status"] == 200 else str(answer.get("answer"))[:300]
 
 
 def opened_for(settings: ServiceSettings, secrets: Mapping[str, str]) -> Opened:
@@ -134,119 +217,60 @@ def opened_for(settings: ServiceSettings, secrets: Mapping[str, str]) -> Opened:
     return Opened(connection, settings, secrets)
 
 
-async def call_mocks(sample: list[tuple[Service, Operation]]) -> tuple[int, list[str]]:
-    mock = Mock()
-
-    async def resolve(_host: str, _port: int) -> list[str]:
-        return ["93.184.216.34"]
-
-    http = Http(transport=httpx2.MockTransport(mock.answer), resolve=resolve)
-    calls = ServiceCalls(http, SystemClock())
-    passed, failures = 0, []
-    for service, operation in sample:
-        name = f"{service.id} {operation.name}"
-        given = arguments_for(operation)
-        wrong = problems_of(operation.arguments, given)
-        if wrong:
-            failures.append(f"{name}: no example fits ({wrong[0].pointer} {wrong[0].message})")
-            continue
-        mock.operation, mock.given = operation, given
-        settings = ServiceSettings(service=service.id, way="bearer")
-        try:
-            answer = await calls.call(
-                opened_for(settings, {"token": "t"}), service, operation, given
-            )
-        except StewardError as problem:
-            failures.append(f"{name}: {problem.message}")
-            continue
-        if answer.status == 200:
-            passed += 1
-        else:
-            failures.append(f"{name}: {answer.value['wrong']}")
-    return passed, failures
-
-
-async def call_moto(services: list[tuple[Service, Operation]], url: str) -> tuple[set[str], int]:
+async def call_moto(found: list[Converted], most: int, url: str) -> tuple[set[str], int]:
     """Services that answered an argument-free read, and how many calls were made."""
     calls = ServiceCalls(Http(allow_private=["127.0.0.0/8"]), SystemClock())
     secrets = {"access_key_id": "AKIAEXAMPLE", "secret_access_key": "secret"}
     answered: set[str] = set()
     made = 0
-    for service, operation in services:
-        if service.id in answered:
-            continue
-        made += 1
+    for each in found:
+        service = packages.describe(each.id)
+        known = {operation.name: operation for operation in service.operations}
         settings = ServiceSettings(
-            service=service.id, way="sigv4", base_url=url, fields={"region": "us-east-1"}
+            service=each.id, way="sigv4", base_url=url, fields={"region": "us-east-1"}
         )
-        try:
-            answer = await calls.call(opened_for(settings, secrets), service, operation, {})
-        except StewardError:
-            continue
-        if answer.status == 200:
-            answered.add(service.id)
+        for name in each.reads[:most]:
+            made += 1
+            try:
+                answer = await calls.call(opened_for(settings, secrets), service, known[name], {})
+            except StewardError:
+                continue
+            if answer.status == 200:
+                answered.add(each.id)
+                break
     return answered, made
 
 
-class Tally:
-    """What the bundled descriptions hold, and what of it is called."""
-
-    def __init__(self, reads_each: int) -> None:
-        self.services = self.operations = self.converted = 0
-        self.adapters: Counter[str] = Counter()
-        self.vendors: set[str] = set()
-        self.failures: list[str] = []
-        self.over_http: list[tuple[Service, Operation]] = []
-        self.reads: list[tuple[Service, Operation]] = []
-        self._reads_each = reads_each
-
-    def add(self, service: Service) -> None:
-        self.services += 1
-        self.operations += len(service.operations) + len(service.left_out)
-        self.adapters[service.adapter] += 1
-        self.vendors.add(service.vendor)
-        self.failures += [f"{service.id} {o.operation}: {o.reason}" for o in service.left_out]
-        fine = []
-        for operation in service.operations:
-            wrong = schema_problem(dict(operation.arguments))
-            if wrong is None:
-                fine.append((service, operation))
-            else:
-                self.failures.append(f"{service.id} {operation.name}: {wrong}")
-        self.converted += len(fine)
-        if service.adapter == "google_discovery":
-            self.over_http += fine
-        if service.adapter == "aws":
-            simple = [
-                each
-                for each in fine
-                if each[1].risk == READ and not each[1].arguments.get("required")
-            ]
-            self.reads += simple[: self._reads_each]
+def _all_converted() -> Iterator[Converted]:
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(converted, packages.packaged(), chunksize=8)
 
 
 def main() -> None:
     options = argparse.ArgumentParser()
-    options.add_argument("--sample", type=int, default=5_000, help="operations called on mocks")
+    options.add_argument("--sample", type=int, default=5_500, help="operations called on mocks")
     options.add_argument("--reads", type=int, default=3, help="reads tried per AWS service")
     options.add_argument("--without-moto", action="store_true")
+    options.add_argument("--prism", type=Path, help="folder with Prism and OpenAPI descriptions")
     chosen = options.parse_args()
     logging.disable(logging.CRITICAL)
-    tally = Tally(chosen.reads)
-    for service in converted():
-        tally.add(service)
-    step = max(1, len(tally.over_http) // chosen.sample)
-    sample = tally.over_http[::step][: chosen.sample]
-    passed, wrong_calls = asyncio.run(call_mocks(sample))
+    found = list(_all_converted())
+    operations = sum(each.operations for each in found)
+    failed = [text for each in found for text in each.failures]
+    counts, wrong_calls = call_mocks(spread(found, chosen.sample))
+    called = counts["mock_called"] + counts["governed_called"]
+    passed = counts["mock_passed"] + counts["governed_passed"]
     shown: dict[str, Any] = {
-        "services": tally.services,
-        "vendors": len(tally.vendors),
-        "operations": tally.operations,
-        "adapters": dict(tally.adapters),
-        "converted_fraction": round(tally.converted / tally.operations, 4),
-        "mock_called": len(sample),
-        "mock_pass": round(passed / max(1, len(sample)), 4),
-        "failures": (tally.failures + wrong_calls)[:50],
+        "services": len(found),
+        "vendors": len({each.vendor for each in found}),
+        "operations": operations,
+        "adapters": dict(Counter(each.adapter for each in found)),
+        "converted_fraction": round(1 - len(failed) / operations, 4),
+        "mock_called": called,
+        "mock_pass": round(passed / max(1, called), 4),
+        "governed_called": counts["governed_called"],
+        "governed_pass": round(counts["governed_passed"] / max(1, counts["governed_called"]), 4),
+        "failures": failed + wrong_calls,
     }
     if not chosen.without_moto:
         from moto.server import ThreadedMotoServer
@@ -254,9 +278,12 @@ def main() -> None:
         server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         server.start()
         host, port = server.get_host_and_port()
-        answered, made = asyncio.run(call_moto(tally.reads, f"http://{host}:{port}"))
+        aws = [each for each in found if each.adapter == "aws"]
+        answered, made = asyncio.run(call_moto(aws, chosen.reads, f"http://{host}:{port}"))
         server.stop()
         shown |= {"moto_services_answered": len(answered), "moto_calls": made}
+    if chosen.prism is not None:
+        shown["prism"] = ask_prism(chosen.prism)
     print(json.dumps(shown, indent=2))
 
 

@@ -23,10 +23,9 @@ import duckdb
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.question_sets.tables import SOURCES, open_tables, write_file
+from steward.analysis.profile import profile
+from steward.analysis.relate import relate
 from steward.core.documents import read_yaml
-from steward.data.profile import profile
-from steward.data.relate import relate
-from steward.data.tables import Table, describe, quote
 from steward.definitions import (
     ColumnDefinition,
     DatasetFacts,
@@ -36,6 +35,7 @@ from steward.definitions import (
     propose_definitions,
     with_profile,
 )
+from steward.tables.table import Table, describe, quote
 
 LABELS = Path(__file__).parent / "definition_labels.yaml"
 ROLES = ("identifier", "dimension", "measure", "time", "text")

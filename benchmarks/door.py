@@ -25,9 +25,9 @@ from typing import Any
 
 from steward.app import Steward, open_steward
 from steward.core import Settings
-from steward.data.versions import Draft
 from steward.flows.direct_calls import DirectCall
 from steward.identity import Access, Principal, Via
+from steward.versions import Draft
 
 ARGUMENTS = {"columns": ["name"]}
 

@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from steward import ingest
 from steward.core.errors import StewardError
-from steward.data import ingest
-from steward.data.ingest import Options
+from steward.ingest import Options
 
 sys.path.insert(0, str(Path(__file__).parent))
 

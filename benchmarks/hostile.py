@@ -55,7 +55,7 @@ from benchmarks.hostile_cases.builtin_orders import OTHERS, SECRET
 from benchmarks.hostile_cases.desk import Desk, opened
 from benchmarks.hostile_cases.renaming import WORD, BuiltIn
 from steward.broker.tool import TOOLS
-from steward.data.samples import generate
+from steward.samples import generate
 
 CUSTOMERS = 40
 RENAMED = " (renamed)"

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import duckdb
 
-from steward.data.ingest import Limits, isolation
+from steward.ingest import Limits, isolation
 
 ROWS_PER_GB = 7_050_000
 LIMITS = Limits(memory_mb=2048, threads=2)

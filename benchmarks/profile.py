@@ -75,9 +75,9 @@ Counts = dict[str, tuple[int, int]]
 
 
 def child_steward(path: str) -> Counts:
-    from steward.data.engine import session
-    from steward.data.profile import profile
-    from steward.data.tables import parquet_table
+    from steward.analysis.profile import profile
+    from steward.tables.engine import session
+    from steward.tables.table import parquet_table
 
     with session() as connection:
         result = profile(connection, parquet_table(connection, "bench", [path]))

@@ -6,7 +6,7 @@ computed by hand-written SQL in DuckDB over the same files.
 
     make bench NAME=questions                                  a few minutes
     .venv/bin/python benchmarks/questions.py --quick           three sets, for a smoke test
-    .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
+    .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file, and those of others
     … --open                                                   asks the open halves only
     … --round 2                                                asks the sets of one round only
     … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
@@ -17,7 +17,8 @@ Right is an answer as a fact whose rows are those asked for. Where the tables do
 back, a refusal, or the answer that there is no such value.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
 of the questions of the first round, `held_out_…` of its second half, which has been read since, `defined_…` with definitions,
-`second_…` of the questions of the second round and `second_held_out_…` of the half of them that no one tunes to,
+`second_…` and `second_held_out_…` likewise of the second round, `third_…` of the questions that no one tunes to and `fourth_…`
+of those to tune to,
 `model_…` of the conversations in `question_sets/journals`, in which a model's recorded answers are played again;
 `model_stale` is the part of its answers that were given to another request than today's. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.
@@ -182,7 +183,7 @@ def figures_of(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
 def both_rounds(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
     """The figures of every round that was asked."""
     figures: dict[str, float] = {}
-    for number, name in ((1, ""), (2, "second_")):
+    for number, name in ((1, ""), (2, "second_"), (3, "third_"), (4, "fourth_")):
         of_round = [each for each in judged if each.round == number]
         if of_round:
             figures |= both_halves(of_round, f"{prefix}{name}")
@@ -192,6 +193,8 @@ def both_rounds(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
 def both_halves(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
     held_out = [each for each in judged if each.conversation.held_out]
     opened = [each for each in judged if not each.conversation.held_out]
+    if not held_out or not opened:
+        return figures_of(judged, prefix)
     return {
         **figures_of(judged, prefix),
         **figures_of(opened, f"{prefix}open_"),
@@ -226,7 +229,25 @@ def misses(judged: Iterable[Judged], *, held_out: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def ask_database(studio: Studio, database: Database, *, defined: bool) -> list[tuple[Case, str]]:
+@dataclass(frozen=True)
+class JudgedCase:
+    database: str
+    case: Case
+    reply: Reply
+    verdict: str
+
+    @property
+    def told(self) -> str:
+        shown = " ".join(self.reply.text.split())[:300]
+        expected = " or ".join(str(rows[:5]) for rows in self.case.answers[:2])
+        return (
+            f"[{self.verdict}] {self.database}: {self.case.turn.ask}\n"
+            f"    expected: {(expected or str(self.case.turn.back))[:300]}\n"
+            f"    came ({self.reply.status}): {self.reply.rows[:4]}\n    said: {shown}\n"
+        )
+
+
+def ask_database(studio: Studio, database: Database, *, defined: bool) -> list[JudgedCase]:
     """Questions that others wrote, each in a thread of its own, with the verdicts."""
     project = studio.project(database.name, database.files)
     if defined:
@@ -234,8 +255,9 @@ def ask_database(studio: Studio, database: Database, *, defined: bool) -> list[t
     judged = []
     for case in database.cases:
         reply = studio.ask(project, case.turn.ask).reply
-        judged.append((case, judge(case.turn, reply, case.answers, defined=False)))
-    verdicts = [verdict for _, verdict in judged]
+        verdict = judge(case.turn, reply, case.answers, defined=False)
+        judged.append(JudgedCase(database.name, case, reply, verdict))
+    verdicts = [each.verdict for each in judged]
     say(
         f"{database.name:14} {len(judged):4} {verdicts.count('right'):6} {verdicts.count('wrong'):6}"
     )
@@ -246,7 +268,9 @@ def _share(verdicts: Sequence[str], verdict: str) -> float:
     return round(verdicts.count(verdict) / max(len(verdicts), 1), 3)
 
 
-def ask_outside(prefix: str, databases: Iterable[Database], *, defined: bool) -> dict[str, float]:
+def ask_outside(
+    prefix: str, databases: Iterable[Database], *, defined: bool, misses: Path | None = None
+) -> dict[str, float]:
     """The figures of one collection: answers to what can be answered, refusals of what cannot."""
     with tempfile.TemporaryDirectory() as folder, open_studio(Path(folder) / "home") as studio:
         judged = [
@@ -254,8 +278,11 @@ def ask_outside(prefix: str, databases: Iterable[Database], *, defined: bool) ->
             for database in databases
             for each in ask_database(studio, database, defined=defined)
         ]
-    answerable = [verdict for case, verdict in judged if case.turn.back is None]
-    unanswerable = [verdict for case, verdict in judged if case.turn.back is not None]
+    if misses is not None:
+        with misses.open("a") as file:
+            file.writelines(each.told for each in judged if each.verdict != "right")
+    answerable = [each.verdict for each in judged if each.case.turn.back is None]
+    unanswerable = [each.verdict for each in judged if each.case.turn.back is not None]
     figures: dict[str, float] = {
         f"{prefix}questions": len(answerable),
         f"{prefix}right": _share(answerable, "right"),
@@ -362,8 +389,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets only")
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
     parser.add_argument("--open", action="store_true", help="leave out the half held out")
-    parser.add_argument("--round", type=int, choices=(1, 2), help="sets of this round only")
-    parser.add_argument("--misses", type=Path, help="file for the misses of the open half")
+    parser.add_argument("--round", type=int, choices=(1, 2, 3, 4), help="sets of this round only")
+    parser.add_argument(
+        "--misses", type=Path, help="file for the misses of the open half and of others' questions"
+    )
     parser.add_argument("--show-held-out", action="store_true", help="misses of both halves")
     parser.add_argument("--defog", type=Path, help="folder with Defog's questions and databases")
     parser.add_argument("--geography", type=Path, help="folder with text2sql-data's geography")
@@ -386,12 +415,16 @@ def _outside(options: argparse.Namespace, *, defined: bool) -> dict[str, float]:
             from benchmarks.question_sets.defog import read_defog
 
             databases = read_defog(options.defog, Path(folder))
-            figures |= ask_outside(f"defog_{told}", databases, defined=defined)
+            figures |= ask_outside(
+                f"defog_{told}", databases, defined=defined, misses=options.misses
+            )
         if options.geography is not None:
             from benchmarks.question_sets.geography import read_geography
 
             database = read_geography(options.geography, Path(folder))
-            figures |= ask_outside(f"geography_{told}", [database], defined=defined)
+            figures |= ask_outside(
+                f"geography_{told}", [database], defined=defined, misses=options.misses
+            )
     return figures
 
 

@@ -22,10 +22,10 @@ from random import Random
 import duckdb
 from relate_sets import DATABASES, set_aside  # type: ignore[import-not-found]
 
-from steward.data.engine import session
-from steward.data.relate import Relations, relate
-from steward.data.samples import generate
-from steward.data.tables import Table, describe, literal, quote
+from steward.analysis.relate import Relations, relate
+from steward.samples import generate
+from steward.tables.engine import session
+from steward.tables.table import Table, describe, literal, quote
 
 Key = tuple[str, tuple[str, ...]]
 ForeignKey = tuple[str, tuple[str, ...], str, tuple[str, ...]]

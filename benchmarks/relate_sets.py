@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from steward.data.tables import literal, quote
+from steward.tables.table import literal, quote
 
 ForeignKey = tuple[str, tuple[str, ...], str, tuple[str, ...]]
 

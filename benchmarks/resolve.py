@@ -29,8 +29,7 @@ from resolve_sets import (  # type: ignore[import-not-found]
     set_aside,
 )
 
-from steward.data.engine import session
-from steward.data.resolve import (
+from steward.analysis.resolve import (
     Decision,
     RowRef,
     Rules,
@@ -39,8 +38,9 @@ from steward.data.resolve import (
     resolve,
     score,
 )
-from steward.data.samples import DEFAULT_CUSTOMERS, SampleDataset, generate
-from steward.data.tables import Table, describe, literal, parquet_source, quote
+from steward.samples import DEFAULT_CUSTOMERS, SampleDataset, generate
+from steward.tables.engine import session
+from steward.tables.table import Table, describe, literal, parquet_source, quote
 
 COLUMNS = (
     *("given_name", "surname", "street_number", "address_1", "address_2", "suburb", "postcode"),

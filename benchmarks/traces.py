@@ -10,7 +10,8 @@ trace and back. `holes` counts the frames of both in which a row in view was bla
 `wheel_waits` counts the frames of the wheel with such a "…", `fill_ms` is the longest time from the end of a drag until
 all rows in view are spans. A wheel or a drag that did not move the rows by what it should ends the measurement.
 `plain_fps` is the floor: the same wheel over a bare page with as many plain rows as it passes, on the same machine.
-`first_look_ms` is what the server needs for the first window of a trace that is not stored yet.
+`first_look_ms` is what the server needs for the first window of a trace that is not stored yet, `stored_ms` how long it
+takes from that look until the whole trace is stored.
 """
 
 import argparse
@@ -165,8 +166,8 @@ async def long_run(execution: Execution) -> Json:
     return None
 
 
-def filled(home: str, project_id: str) -> tuple[str, float]:
-    """Drives the run in the project of the first person; the run, and what a first look at its trace took."""
+def filled(home: str, project_id: str) -> tuple[str, float, float]:
+    """Drives the run in the project of the first person; the run, what a first look at its trace and storing it took."""
     with closing(open_steward(Settings(home=home))) as steward:
         [scope] = [
             each for each in steward.identity.projects.scopes() if each.project_id == project_id
@@ -177,16 +178,21 @@ def filled(home: str, project_id: str) -> tuple[str, float]:
         request = RunRequest(TITLE, "long", {}, max_steps=AGENTS * (CALLS + 2))
         run = steward.runs.start(scope, person.id, request)
         steward.runs.drive_until_idle()
-        return run.id, _first_look_ms(steward, scope, run.id)
+        return run.id, *looked_ms(steward, scope, run.id)
 
 
-def _first_look_ms(steward: Steward, scope: Scope, run_id: str) -> float:
+def looked_ms(steward: Steward, scope: Scope, run_id: str) -> tuple[float, float]:
+    """Until the first window is there, and until all spans are stored."""
+    traces = steward.observations.traces
     begun = time.perf_counter()
-    trace = steward.observations.traces.trace(scope, run_id, lambda _: True)
-    total, rows = trace.window(0, 200, TraceFilter())
-    if total != 1 + AGENTS * (1 + CALLS) or len(rows) != 200:
-        sys.exit(f"The trace has {total} spans.")
-    return (time.perf_counter() - begun) * 1000
+    _, rows = traces.look(scope, run_id, lambda _: True).window(0, 200, TraceFilter())
+    first = (time.perf_counter() - begun) * 1000
+    traces.settle(run_id)
+    stored = (time.perf_counter() - begun) * 1000
+    whole = traces.look(scope, run_id, lambda _: True)
+    if whole.reading or len(whole.rows) != 1 + AGENTS * (1 + CALLS) or len(rows) != 200:
+        sys.exit(f"The trace has {len(whole.rows)} spans.")
+    return first, stored
 
 
 async def click_ms(page: Page, selector: str, name: str, seen: str) -> float:
@@ -321,10 +327,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         with steward_up(home, wanted="sign_in") as started:
             project = asyncio.run(first_project(given.chromium, started[0]))
-        run_id, first_look = filled(home, project)
+        run_id, first_look, stored = filled(home, project)
         with steward_up(home, wanted="sign_in") as started:
             report = asyncio.run(measured(given.chromium, given.times, started[0], run_id))
-    report["first_look_ms"] = round(first_look)
+    report |= {"first_look_ms": round(first_look), "stored_ms": round(stored)}
     sys.stdout.write(json.dumps(report) + "\n")
 
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from steward.core import Ids, SystemClock
-from steward.data.engine import Limits, session
-from steward.data.versions import Draft, Update, Versions, Workspace
 from steward.store import Database, FileBlobs, Scope, migrate
+from steward.tables.engine import Limits, session
+from steward.versions import Draft, Update, Versions, Workspace
 
 SCOPE = Scope("org_bench", "prj_bench")
 REPEATS = 25

@@ -345,7 +345,7 @@ def run_fast_tests(_: argparse.Namespace) -> None:
     rooms = ("core", "store", "trace", "runs", "broker", "rules")
     versions = ("history", "sweep", "tree")
     quick = [f"tests/{room}" for room in rooms]
-    quick += [f"tests/data/test_versions_{part}.py" for part in versions]
+    quick += [f"tests/versions/test_versions_{part}.py" for part in versions]
     fast = (
         "-m",
         "not soak and not battery",

@@ -17,13 +17,13 @@ from benchmarks.hostile_cases.builtin_orders import (
 )
 from benchmarks.hostile_cases.desk import Desk
 from benchmarks.hostile_cases.renaming import Names
-from steward.agents.job import Job
-from steward.agents.operator import Operator
-from steward.agents.paying import PaidDesk
-from steward.agents.plan import PlanStep, StepBudget
-from steward.agents.provenance import result_of
-from steward.agents.roster import Agent
-from steward.agents.showing import Shown, result_shown
+from steward.agents.operating.job import Job
+from steward.agents.operating.model_requests import PaidDesk
+from steward.agents.operating.operator import Operator
+from steward.agents.operating.provenance import result_of
+from steward.agents.operating.result_views import Shown, result_shown
+from steward.agents.operating.roster import Agent
+from steward.agents.planning.plan import PlanStep, StepBudget
 from steward.broker.approvals import Approval
 from steward.broker.labels import untrusted
 from steward.broker.tool import TOOLS, Risk

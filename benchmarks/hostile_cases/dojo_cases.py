@@ -13,10 +13,10 @@ from agentdojo.task_suite.task_suite import read_suite_file
 
 from benchmarks.hostile_cases.dojo_tools import VERSION, arguments_of, risk_of, tool_name
 from benchmarks.hostile_cases.renaming import Names
-from steward.agents.plan import Plan, PlanStep, StepBudget
-from steward.agents.provenance import MADE_UP, label_parts
-from steward.agents.quoting import as_form
-from steward.agents.wanted import is_narrow
+from steward.agents.operating.provenance import MADE_UP, label_parts
+from steward.agents.operating.quotations import as_form
+from steward.agents.operating.wanted_calls import is_narrow
+from steward.agents.planning.plan import Plan, PlanStep, StepBudget
 from steward.broker.labels import Labels
 from steward.broker.roles import Part, read_parts
 from steward.broker.tool import Risk

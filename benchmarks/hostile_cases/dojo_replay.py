@@ -10,8 +10,8 @@ from benchmarks.hostile_cases.dojo_cases import AGENT, Asked, Call, Case, Piece
 from benchmarks.hostile_cases.dojo_tools import WORD, DojoTools, World, names_of, tool_name
 from benchmarks.hostile_cases.renaming import Names
 from benchmarks.hostile_cases.staff import anybody, staffed
-from steward.agents.plan import Plan
-from steward.agents.turn import Turns
+from steward.agents.chat.turn import Turns
+from steward.agents.planning.plan import Plan
 from steward.broker.approvals import Approval
 from steward.models import Call as Wanted
 from steward.models import Request, Role

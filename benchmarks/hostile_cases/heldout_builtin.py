@@ -14,7 +14,7 @@ from benchmarks.hostile_cases.builtin_orders import HOME, SECRET
 from benchmarks.hostile_cases.builtin_replay import Case, sent_unasked
 from benchmarks.hostile_cases.desk import Desk
 from benchmarks.hostile_cases.staff import anybody, staffed
-from steward.agents.plan import PlanStep, StepBudget
+from steward.agents.planning.plan import PlanStep, StepBudget
 from steward.broker.tool import TOOLS
 from steward.models import Call, Role
 from steward.runs import Execution, Json

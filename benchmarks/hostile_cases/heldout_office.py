@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchmarks.hostile_cases.dojo_cases import AGENT, Call, Case, Piece
 from benchmarks.hostile_cases.dojo_tools import risk_of, tool_name
 from benchmarks.hostile_cases.office_tools import NAME, Office, Suite
-from steward.agents.plan import PlanStep, StepBudget
+from steward.agents.planning.plan import PlanStep, StepBudget
 from steward.broker.tool import Risk
 
 _MARK: Final = "ref 5520-omega"

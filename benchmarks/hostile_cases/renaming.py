@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from steward.agents.plan import PlanStep
+from steward.agents.planning.plan import PlanStep
 from steward.broker.declared import arguments_of
 from steward.broker.plans import validated
 from steward.broker.tool import Arguments, Outcome, Preview, Tool, ToolContext

@@ -3,15 +3,15 @@
 from typing import Final
 
 from benchmarks.hostile_cases.desk import Desk
-from steward.agents.context import Contexts
-from steward.agents.explainer import Explainer
-from steward.agents.hands import Hands
-from steward.agents.operator import Operator
-from steward.agents.paying import PaidDesk
-from steward.agents.planner import Planner
-from steward.agents.roster import Agent, Roster
+from steward.agents.chat.context import Contexts
+from steward.agents.chat.turn import Turns
+from steward.agents.explaining.explainer import Explainer
+from steward.agents.operating.agent_nodes import Hands
+from steward.agents.operating.model_requests import PaidDesk
+from steward.agents.operating.operator import Operator
+from steward.agents.operating.roster import Agent, Roster
+from steward.agents.planning.planner import Planner
 from steward.agents.rules.deciding import RulePlanner
-from steward.agents.turn import Turns
 from steward.broker.tool import Risk
 from steward.models import ModelDesk
 from steward.testing.models import ScriptedLineup

@@ -11,10 +11,10 @@ that was written by hand for it and runs in DuckDB over the files themselves. Fi
 
 - `known`: the conversation was in use before the set was written, so it is open.
 
-A set belongs to a `round`. The held-out half of the first round has been read since, so only the second round's says how
-chat does on questions that no one tuned to.
+A set belongs to a `round`. The held-out halves of the first and second rounds have been read since. The third round is held
+out whole and says how chat does on questions that no one tuned to; the fourth is open whole and there to tune to.
 
-Half of the questions of each set are held out, by conversation, and no one tunes to them. Conversations join the smaller half
+In the first two rounds half of the questions of each set are held out, by conversation, and no one tunes to them. Conversations join the smaller half
 in the order of the SHA-256 of their identifiers. This was decided before any question was asked.
 """
 
@@ -27,6 +27,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 SETS = Path(__file__).parent / "sets"
+HELD_OUT_WHOLE, OPEN_WHOLE = 3, 4
 FIELDS = ("ask", "sql", "back", "needs", "ordered", "chart")
 
 
@@ -72,8 +73,10 @@ def _turn(document: Mapping[str, Any]) -> Turn:
     )
 
 
-def _held_out(documents: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Identifiers of the conversations that are set aside."""
+def _held_out(documents: Sequence[Mapping[str, Any]], number: int) -> set[str]:
+    """Identifiers of the conversations of a round that are set aside."""
+    if number in {HELD_OUT_WHOLE, OPEN_WHOLE}:
+        return {each["id"] for each in documents} if number == HELD_OUT_WHOLE else set()
 
     def order(document: Mapping[str, Any]) -> tuple[bool, str]:
         return not document.get("known"), hashlib.sha256(document["id"].encode()).hexdigest()
@@ -93,7 +96,8 @@ def _held_out(documents: Sequence[Mapping[str, Any]]) -> set[str]:
 def read_set(path: Path) -> QuestionSet:
     document = yaml.safe_load(path.read_text())
     asked = document["questions"]
-    held_out = _held_out(asked)
+    number = document.get("round", 1)
+    held_out = _held_out(asked, number)
     conversations = tuple(
         Conversation(
             id=each["id"],
@@ -110,7 +114,7 @@ def read_set(path: Path) -> QuestionSet:
         tables,
         conversations,
         definitions,
-        round=document.get("round", 1),
+        round=number,
     )
 
 

@@ -128,9 +128,8 @@ class Studio:
         content = path.read_bytes()
         started = self._post(f"{project}/uploads", {"name": path.name, "size": len(content)})
         upload = f"{project}/uploads/{started['id']}"
-        self._client.patch(
-            upload, content=content, headers={"Upload-Offset": "0"}
-        ).raise_for_status()
+        headers = {"Upload-Offset": "0", "Content-Type": "application/octet-stream"}
+        self._client.patch(upload, content=content, headers=headers).raise_for_status()
         options = {"options": reading} if reading else {}
         self._finished(project, self._post(f"{upload}/ingest", {"dataset": dataset, **options}))
         profile = self._get(f"{project}/datasets/{dataset}/profile")
@@ -166,7 +165,9 @@ class Studio:
             turn = self._get(f"{project}/threads/{thread}/turns/{started['run_id']}")
         digests = [digest for call in _calls(turn) for digest in _charts(call)]
         run = f"{project}/runs/{started['run_id']}"
-        chart = self._get(f"{run}/artifacts/{digests[-1]}") if digests else None
+        # A chart is a file that a step made, or part of the answer.
+        drawn = (turn.get("chart") or {}).get("spec")
+        chart = self._get(f"{run}/artifacts/{digests[-1]}") if digests else drawn
         return Said(thread, turn, chart)
 
     def _finished(self, project: str, run: dict[str, Any]) -> None:

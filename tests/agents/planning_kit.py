@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from steward.agents.checking import Catalogue, DatasetFacts, ToolFacts
+from steward.agents.operating.roster import builtin_roster
+from steward.agents.planning.plan_checks import Catalogue, DatasetFacts, ToolFacts
 from steward.agents.planning.task import Task
-from steward.agents.roster import builtin_roster
 from steward.broker.tool import Risk
 from steward.core.errors import StewardError
 from steward.definitions import ColumnFacts, kind_of

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from steward.agents.provenance import label_parts
+from steward.agents.operating.provenance import label_parts
 from steward.broker.labels import Labels
 from steward.broker.roles import KEYWORD, NEW, ONLY_READS, Part, Role, read_parts
 

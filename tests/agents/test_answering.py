@@ -7,8 +7,8 @@ import pytest
 from steward.agents.asking.answering import Result, answer_text, remarks
 from steward.agents.asking.reading import Asked, Reading, Unused
 from steward.agents.asking.wording import Words
-from steward.agents.figures import sourced
-from steward.agents.writing import Amount, Writing
+from steward.agents.explaining.figures import sourced
+from steward.agents.explaining.written_values import Amount, Writing
 from steward.definitions import Definitions
 
 DEFINITIONS = Definitions.model_validate(

@@ -3,7 +3,7 @@
 import pytest
 
 from steward.agents.guardrails import GUARDRAILS, load_guardrails
-from steward.agents.roster import Agent, builtin_roster
+from steward.agents.operating.roster import Agent, builtin_roster
 from steward.broker.schemas import schema_problem
 from steward.broker.tool import Risk
 from steward.tools import load_tools

@@ -9,8 +9,8 @@ from steward.agents.asking.answering import Result
 from steward.agents.asking.charting import chart_of
 from steward.agents.asking.reading import Reading
 from steward.agents.asking.wording import Words
-from steward.data.show.validate import validate
 from steward.definitions import Definitions
+from steward.output.validate import validate
 
 WORDS = Words(
     Definitions.model_validate(
@@ -96,3 +96,12 @@ def test_one_figure_or_rows_need_no_chart() -> None:
 def test_charts_pass_the_check_of_charts_from_elsewhere() -> None:
     chart = drawn({"groups": [CITY]}, [["A", 1], ["B", 2]])
     validate(chart["spec"])
+
+
+def test_each_figure_that_was_asked_for_is_a_line() -> None:
+    gross = {"function": "sum", "column": {"column": "gross"}}
+    rows = [["2025-01-01", 7, 9], ["2025-02-01", 6, 8]]
+    chart = drawn({"measures": [NET, gross], "groups": [MONTHS], "chart": "line"}, rows)
+    values = chart["spec"]["data"]["values"]
+    assert {each["series"]: each["value"] for each in values} == {"total net": 6, "total gross": 8}
+    assert chart["spec"]["encoding"]["color"]["field"] == "series"

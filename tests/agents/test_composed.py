@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steward.agents.composed.store import LIBRARY
-from steward.agents.roster import Agent, agent_from_yaml, agent_to_yaml
+from steward.agents.operating.roster import Agent, agent_from_yaml, agent_to_yaml
 from steward.flows.launch import Start
 from steward.flows.trial import agent_trial
 from steward.runs import Run, Status
@@ -112,6 +112,20 @@ def test_answers_are_held_to_the_schema_and_become_data(scene: Scene) -> None:
 
     assert scene.output(run) == {"n": 5}
     assert "not JSON" in scene.model.requests[1].messages[-1].to_json()["text"]
+    scene.replays(run)
+
+
+def test_an_agent_with_tools_is_told_the_schema_of_its_answer(scene: Scene) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    scene.keep("counter", output=schema, tools=["list_datasets"])
+    scene.script('{"n": 5}')
+
+    run = scene.run("counter")
+
+    assert scene.output(run) == {"n": 5}
+    (asked,) = scene.model.requests
+    assert asked.asking.output_schema is None
+    assert json.dumps(schema, sort_keys=True) in asked.messages[0].to_json()["text"]
     scene.replays(run)
 
 

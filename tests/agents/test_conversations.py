@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from steward.agents.asking.languages import languages
-from steward.agents.context import _acted, _changes
-from steward.agents.plan import Plan, Planned
+from steward.agents.chat.context import _acted, _changes
+from steward.agents.planning.plan import Plan, Planned
+from steward.agents.planning.suggestions import next_messages
 from steward.agents.planning.task import Acted, Exchange, Last, Task
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.request import Ask
-from steward.agents.suggest import next_messages
 from steward.definitions import effective, plain_facts
 from steward.evaluation import load_suites
 from steward.evaluation.kinds.conversation import ConversationCase, problems_of

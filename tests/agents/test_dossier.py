@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from steward.agents.dossier import as_markdown, dossier
-from steward.agents.shadow import ShadowReport
+from steward.agents.explaining.dossier import as_markdown, dossier
+from steward.agents.planning.shadow_plans import ShadowReport
 from steward.core.errors import StewardError
 from steward.models import Patience
 from steward.runs import Run

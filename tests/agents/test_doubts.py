@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.agents.dossier import as_markdown, dossier
+from steward.agents.explaining.dossier import as_markdown, dossier
 from steward.broker.approvals import Approval
 from steward.cli.chat_answers import Answers
 from steward.runs import Run

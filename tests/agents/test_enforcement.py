@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.agents.doubts import doubts, is_asked_for
-from steward.agents.enforcement import is_left_open, refusal
-from steward.agents.plan import PlanStep, StepBudget
-from steward.agents.provenance import STEP, label_parts
-from steward.agents.roster import Agent
-from steward.agents.wanted import Known, Made, Wanted
+from steward.agents.operating.doubts import doubts, is_asked_for
+from steward.agents.operating.enforcement import is_left_open, refusal
+from steward.agents.operating.provenance import STEP, label_parts
+from steward.agents.operating.roster import Agent
+from steward.agents.operating.wanted_calls import Known, Made, Wanted
+from steward.agents.planning.plan import PlanStep, StepBudget
 from steward.broker.labels import untrusted
 from steward.broker.roles import only_reads
 from steward.broker.tool import Risk

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from steward.agents.turn_documents import turn_document
+from steward.agents.chat.turn_documents import turn_document
 from steward.models import Patience
 from steward.testing.models import ScriptedModel, calls, fails
 from tests.agents.conftest import Chat, plan_text

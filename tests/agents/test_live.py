@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steward.agents.live import TRYING, Live
+from steward.agents.chat.live_text import TRYING, Live
 from steward.app import Steward, open_steward
 from steward.models import Delta
 from steward.runs import Execution, Json, RunRequest

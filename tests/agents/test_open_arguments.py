@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from steward.agents.checking import Catalogue, PlanRefused, ToolFacts, check
-from steward.agents.compile import as_flow
-from steward.agents.doubts import doubts
-from steward.agents.enforcement import is_left_open, refusal
-from steward.agents.links import without_links
-from steward.agents.plan import Plan, PlanStep
-from steward.agents.provenance import STEP
-from steward.agents.roster import Agent, Roster
-from steward.agents.wanted import Known, Made, Wanted
+from steward.agents.operating.doubts import doubts
+from steward.agents.operating.enforcement import is_left_open, refusal
+from steward.agents.operating.links import without_links
+from steward.agents.operating.provenance import STEP
+from steward.agents.operating.roster import Agent, Roster
+from steward.agents.operating.wanted_calls import Known, Made, Wanted
+from steward.agents.planning.plan import Plan, PlanStep
+from steward.agents.planning.plan_checks import Catalogue, PlanRefused, ToolFacts, check_plan
+from steward.agents.planning.plan_flow import as_flow
 from steward.broker.labels import untrusted
 from steward.broker.tool import Risk
 from steward.flows.nodes.agent import AgentNode
@@ -266,10 +266,10 @@ def test_the_contract_of_what_is_open() -> None:
     assert AgentNode.model_validate(node).open == {"to": ["look"]}
     facts = ToolFacts("Act", "Acts.", SEND, {"type": "object", "properties": {"to": {}}})
     catalogue = Catalogue({"act": facts}, Roster([ANYBODY]))
-    assert check(plan.to_json(), catalogue) == plan
+    assert check_plan(plan.to_json(), catalogue) == plan
     wrong = Plan(goal="x", steps=[look, _step(open={"too": []})])
     with pytest.raises(PlanRefused, match=r"/steps/1/open/too.*do you mean to\?"):
-        check(wrong.to_json(), catalogue)
+        check_plan(wrong.to_json(), catalogue)
 
 
 @pytest.mark.parametrize(

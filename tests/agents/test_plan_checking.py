@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steward.agents.checking import PlanRefused, check
 from steward.agents.planning.examples import shipped_examples
+from steward.agents.planning.plan_checks import PlanRefused, check_plan
 from steward.broker.tool import Risk
 from tests.agents.planning_kit import catalogue, dataset
 
@@ -29,12 +29,12 @@ def document(*steps: dict[str, Any]) -> dict[str, Any]:
 
 def problems(*steps: dict[str, Any], **more: Any) -> list[str]:
     with pytest.raises(PlanRefused) as refused:
-        check(document(*steps), catalogue(**more) if more else KNOWN)
+        check_plan(document(*steps), catalogue(**more) if more else KNOWN)
     return [f"{each.pointer}: {each.message}" for each in refused.value.problems]
 
 
 def test_a_good_plan_stands() -> None:
-    plan = check(
+    plan = check_plan(
         document(step(), step(id="s2", needs=["s1"], tools=["list_datasets"], arguments={})), KNOWN
     )
     assert [each.id for each in plan] == ["s1", "s2"]
@@ -59,7 +59,7 @@ GOOD: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changed", GOOD, ids=str)
 def test_what_exists_and_is_allowed_is_accepted(changed: dict[str, Any]) -> None:
-    check(document(step(**changed)), KNOWN)
+    check_plan(document(step(**changed)), KNOWN)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -152,7 +152,7 @@ def test_a_dataset_that_a_step_makes_exists_for_those_that_need_it() -> None:
         id="use",
         arguments={"plan": {"source": "both", "select": ["whatever"]}, "datasets": ["both"]},
     )
-    check(document(both, {**use, "needs": ["join"]}), KNOWN)
+    check_plan(document(both, {**use, "needs": ["join"]}), KNOWN)
     assert any("put that into `needs`" in each for each in problems(both, use))
     assert any("no dataset 'both'" in each for each in problems(use))
 
@@ -167,7 +167,7 @@ def test_what_a_step_changes_is_needed_by_who_reads_it() -> None:
     look = step(id="look", tools=["preview"], arguments={"dataset": "orders"})
     assert any("put that into `needs`" in each for each in problems(clean, look))
     middle = step(id="middle", tools=["list_datasets"], arguments={}, needs=["clean"])
-    check(document(clean, middle, {**look, "needs": ["middle"]}), KNOWN)
+    check_plan(document(clean, middle, {**look, "needs": ["middle"]}), KNOWN)
 
 
 HOSTILE: list[Any] = [
@@ -195,7 +195,7 @@ HOSTILE: list[Any] = [
 @pytest.mark.parametrize("given", HOSTILE, ids=range(len(HOSTILE)))
 def test_whatever_comes_is_refused_and_nothing_breaks(given: Any) -> None:
     with pytest.raises(PlanRefused) as refused:
-        check(given, KNOWN)
+        check_plan(given, KNOWN)
     assert refused.value.problems
     assert len(refused.value.message) < 10_000
 
@@ -208,7 +208,7 @@ def test_depth_and_circles_are_refused() -> None:
     circle["steps"] = [circle]
     for given in (deep, circle, {"goal": "x", "steps": [step(arguments={"plan": deep})]}):
         with pytest.raises(PlanRefused):
-            check(given, KNOWN)
+            check_plan(given, KNOWN)
     # Taken apart by hand: the interpreter would do it by recursion.
     while deep:
         deep = deep.pop("a", None)
@@ -221,7 +221,7 @@ def test_the_worked_examples_of_the_prompt_stand(example: Any) -> None:
         name, _, rest = table.partition(" (")
         columns = dict(each.split(" ", 1) for each in _columns(rest.removesuffix(")")))
         tables[name] = dataset(name, columns, next(iter(columns)))
-    check(example.plan, catalogue(datasets=tables))
+    check_plan(example.plan, catalogue(datasets=tables))
 
 
 def _columns(text: str) -> list[str]:

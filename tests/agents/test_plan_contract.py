@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steward.agents.checking import PlanRefused, check
-from steward.agents.plan import Plan
-from steward.agents.planner import Last, Planner
 from steward.agents.planning.answers import found_in
+from steward.agents.planning.plan import Plan
+from steward.agents.planning.plan_checks import PlanRefused, check_plan
+from steward.agents.planning.planner import Last, Planner
 from steward.agents.rules.deciding import RulePlanner
 from steward.testing.models import ScriptedModel, scripted_desk
 from tests.agents.planning_kit import Memory, catalogue, dataset, task
@@ -178,7 +178,7 @@ WRITTEN: list[Callable[[str, random.Random], str]] = [
 def judged(text: str) -> Plan | None:
     """The plan that is in an answer; None when it is refused. Anything else fails the test."""
     try:
-        plan = check(found_in(text, "As asked"), KNOWN)
+        plan = check_plan(found_in(text, "As asked"), KNOWN)
     except PlanRefused as refused:
         is_clear(refused)
         return None
@@ -268,7 +268,7 @@ STEP = st.fixed_dictionaries(
 )
 def test_random_documents_are_valid_or_refused(document: Any) -> None:
     try:
-        plan = check(document, KNOWN)
+        plan = check_plan(document, KNOWN)
     except PlanRefused as refused:
         is_clear(refused)
     else:
@@ -293,7 +293,7 @@ def test_whatever_a_model_says_twice_there_is_a_valid_plan() -> None:
             planner = Planner(scripted_desk(model), RulePlanner())
             planned = await planner.plan(Memory(), "plan/1", task(dice.choice(MESSAGES)), KNOWN)
             within_policy(planned.plan)
-            assert check(planned.plan.to_json(), KNOWN) == planned.plan
+            assert check_plan(planned.plan.to_json(), KNOWN) == planned.plan
             assert planned.problems or planned.made_by == "model"
             made[planned.made_by] = made.get(planned.made_by, 0) + 1
         return made
@@ -429,7 +429,7 @@ def test_rules_plan_whatever_is_said() -> None:
         message = " ".join(dice.choice(SAID) for _ in range(dice.randint(0, 12)))
         known = dice.choice([KNOWN, odd, catalogue(datasets={})])
         plan, _, _ = RulePlanner().plan(task(message, last=dice.choice(LASTS)), known)
-        assert check(plan.to_json(), known) == plan
+        assert check_plan(plan.to_json(), known) == plan
         within_policy(plan)
 
 
@@ -439,4 +439,4 @@ def test_no_hostile_tool_passes_by_any_door(tool: str) -> None:
         document = copy.deepcopy(VALID[0])
         document["steps"][0][name] = [*document["steps"][0][name], tool]
         with pytest.raises(PlanRefused):
-            check(document, KNOWN)
+            check_plan(document, KNOWN)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from steward.agents.plan import Planned
-from steward.agents.planner import Exchange, Last, Planner, Recipe
 from steward.agents.planning.answers import found_in
 from steward.agents.planning.examples import worked_examples
+from steward.agents.planning.plan import Planned
+from steward.agents.planning.planner import Exchange, Last, Planner, Recipe
 from steward.agents.planning.task import Task
 from steward.agents.rules.deciding import RulePlanner
 from steward.models import NO_MODEL, Asking, Request

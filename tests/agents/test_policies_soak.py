@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steward.agents.roster import builtin_roster
+from steward.agents.operating.roster import builtin_roster
 from steward.broker.tool import TOOLS
 from steward.models import Request
 from steward.testing.models import Item, ScriptedModel, answers, calls

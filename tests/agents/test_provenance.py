@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from steward.agents.hands import Around, Hands
-from steward.agents.operator import Operator
-from steward.agents.provenance import (
+from steward.agents.operating.agent_nodes import Around, Hands
+from steward.agents.operating.operator import Operator
+from steward.agents.operating.provenance import (
     ADDRESS,
     FORM,
     FROM,
@@ -18,9 +18,9 @@ from steward.agents.provenance import (
     result_of,
     trusted_for,
 )
-from steward.agents.roster import Agent, Roster, builtin_roster
-from steward.agents.showing import result_shown
-from steward.agents.wanted import is_narrow
+from steward.agents.operating.result_views import result_shown
+from steward.agents.operating.roster import Agent, Roster, builtin_roster
+from steward.agents.operating.wanted_calls import is_narrow
 from steward.broker.labels import NONE, Labels, untrusted
 from steward.broker.plans import Labelled
 from steward.broker.tool import Risk

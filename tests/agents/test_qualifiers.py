@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.agents.qualifiers import unsupported
+from steward.agents.explaining.qualifiers import unsupported
 from steward.definitions import ColumnFacts, DatasetFacts, kind_of
 
 CARS = DatasetFacts(

@@ -25,7 +25,8 @@ CHARTS = {"bar", "line", "pie", "scatter", "histogram"}
 
 
 @pytest.mark.parametrize(
-    ("number", "questions", "follow_ups", "without_an_answer"), [(1, 240, 60, 31), (2, 157, 20, 30)]
+    ("number", "questions", "follow_ups", "without_an_answer"),
+    [(1, 240, 60, 31), (2, 157, 20, 30), (3, 98, 12, 8), (4, 95, 11, 9)],
 )
 def test_the_rounds_have_follow_ups_and_questions_without_an_answer(
     number: int, questions: int, follow_ups: int, without_an_answer: int
@@ -52,11 +53,15 @@ def test_every_turn_can_be_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "questions", "names"), [(1, 124, "d97614ce99ca91a5"), (2, 83, "9eb14a71a778512c")]
+    ("number", "questions", "names"),
+    [
+        (1, 124, "d97614ce99ca91a5"),
+        (2, 83, "9eb14a71a778512c"),
+        (3, 98, "d789bf571a44ada2"),
+        (4, 0, "e3b0c44298fc1c14"),
+    ],
 )
-def test_about_half_of_the_questions_are_held_out_and_stay_so(
-    number: int, questions: int, names: str
-) -> None:
+def test_the_questions_that_are_held_out_stay_so(number: int, questions: int, names: str) -> None:
     held_out = [each for each in _of_round(number) if each.held_out]
     assert sum(len(each.turns) for each in held_out) == questions
     joined = " ".join(sorted(each.id for each in held_out))

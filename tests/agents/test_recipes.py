@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from steward.agents.checking import Catalogue, DatasetFacts, facts_from, is_complete, relations_from
+from steward.agents.planning.plan_checks import (
+    Catalogue,
+    DatasetFacts,
+    facts_from,
+    is_complete,
+    relations_from,
+)
+from steward.agents.planning.suggestions import MOST, suggestions
 from steward.agents.recipes import (
     Recipe,
     builtin_recipes,
@@ -18,7 +25,6 @@ from steward.agents.recipes import (
 )
 from steward.agents.recipes.compiling import filled
 from steward.agents.rules.deciding import RulePlanner
-from steward.agents.suggest import MOST, suggestions
 from steward.core.errors import Invalid
 from steward.identity import Access, Role
 from steward.testing import Installation
@@ -323,6 +329,17 @@ def test_what_the_checks_stop_does_not_start(chat: Chat, client: TestClient) -> 
     refused = client.post(f"{at}/union-datasets/start", json={"parameters": parameters})
     assert (refused.status_code, refused.json()["code"]) == (422, "recipe-stopped")
     assert client.post(f"{at}/nothing/start", json={"parameters": {}}).status_code == 404
+
+
+def test_questions_that_are_offered_are_answered(chat: Chat, client: TestClient) -> None:
+    at = f"/api/v1/projects/{chat.access.scope.project_id}"
+    offered = client.get(f"{at}/suggestions").json()["items"]
+    questions = [each for each in offered if "words" in each["reason"]]
+    assert len({each["dataset"] for each in questions}) > 1
+    for each in questions:
+        chat.thread = None
+        told = chat.output(chat.say(each["message"]))["reading"]
+        assert told["status"] == "fact", each["message"]
 
 
 def test_suggestions_and_agents_are_listed(chat: Chat, client: TestClient) -> None:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from steward.agents.checking import check
+from steward.agents.explaining.qualifiers import unsupported
 from steward.agents.planning.answers import document_in
 from steward.agents.planning.forms import query_plan
+from steward.agents.planning.plan_checks import check_plan
 from steward.agents.planning.stages import kind_in
-from steward.agents.qualifiers import unsupported
 from steward.definitions import ColumnFacts, DatasetFacts, kind_of
 from steward.evaluation.script import recorded_answers
 from steward.models import ModelAnswer, Role
@@ -52,7 +52,7 @@ def test_both_stages_are_read_as_the_model_wrote_them() -> None:
         "tools": ["execute_query_plan"],
         "arguments": {"plan": plan},
     }
-    check({"goal": "x", "steps": [step]}, known)
+    check_plan({"goal": "x", "steps": [step]}, known)
 
 
 def test_its_explanation_is_supported_by_its_plan_and_not_by_a_plan_without_the_filter() -> None:

@@ -12,18 +12,25 @@ from typing import Any
 import duckdb
 import pytest
 
-from steward.agents.checking import Catalogue, Relation, ToolFacts, check, facts_from, is_complete
-from steward.agents.plan import Plan
+from steward.agents.operating.roster import builtin_roster
+from steward.agents.planning.plan import Plan
+from steward.agents.planning.plan_checks import (
+    Catalogue,
+    Relation,
+    ToolFacts,
+    check_plan,
+    facts_from,
+    is_complete,
+)
 from steward.agents.planning.task import Last, Task
-from steward.agents.roster import builtin_roster
 from steward.agents.rules.deciding import Ruled, RulePlanner
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
-from steward.data.engine import session
-from steward.data.samples import generate
 from steward.definitions import plain_facts, relations_from
+from steward.samples import generate
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
+from steward.tables.engine import session
 from steward.testing import Installation, fast_passwords
 from steward.tools import load_tools
 
@@ -44,7 +51,7 @@ class Demo:
     def ruled(self, message: str, **more: Any) -> Ruled:
         ruled = RulePlanner().plan(Task(message, TODAY, "nonce", **more), self.catalogue)
         plan = ruled.plan
-        assert check(plan.to_json(), self.catalogue) == plan
+        assert check_plan(plan.to_json(), self.catalogue) == plan
         assert all(is_complete(step, self.catalogue) for step in plan)
         return ruled
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from steward.agents.checking import Catalogue, DatasetFacts, check
-from steward.agents.plan import Planned
-from steward.agents.planner import Last, Planner
 from steward.agents.planning.forms import FIELDS, FormRefused, form_of, form_schema, query_plan
 from steward.agents.planning.mending import mended
+from steward.agents.planning.plan import Planned
+from steward.agents.planning.plan_checks import Catalogue, DatasetFacts, check_plan
+from steward.agents.planning.planner import Last, Planner
 from steward.agents.planning.stages import form_examples, kind_messages, second_stage
 from steward.agents.planning.task import Task
 from steward.agents.rules.deciding import RulePlanner
@@ -185,7 +185,7 @@ def step(tool: str, arguments: Any) -> dict[str, Any]:
 def test_a_tool_with_the_arguments_of_another_is_put_right() -> None:
     """What the first real model wrote: `query` with the arguments of `execute_query_plan`."""
     arguments = {"plan": {"source": "orders", "aggregate": [{"name": "n", "function": "count"}]}}
-    plan = check(mended(step("query", arguments), KNOWN), KNOWN)
+    plan = check_plan(mended(step("query", arguments), KNOWN), KNOWN)
     assert plan.steps[0].tools == ["execute_query_plan"]
     same = step("preview", {"dataset": "orders"})
     assert mended(same, KNOWN) == same

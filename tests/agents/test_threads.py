@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from steward.agents.threads import HEAD, Threads, position_of, subject_of
+from steward.agents.chat.threads import HEAD, Threads, position_of, subject_of
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, Stale
 from steward.identity import Access, Role
 from steward.runs import Execution, Json, Run, RunRequest

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from steward.data.samples import generate
+from steward.samples import generate
 from steward.testing.models import ScriptedModel, calls, fails, says
 from tests.agents.conftest import CUSTOMERS, Chat, plan_text
 
@@ -342,8 +342,8 @@ def test_an_answer_with_a_link_is_told_in_other_words(chat: Chat) -> None:
 def test_a_run_replays_where_other_keys_are(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     chat.models.play(ScriptedModel([plan_text(LOOK), "There are three."]))
     run = chat.say("Which datasets are there?")
-    monkeypatch.setattr("steward.agents.turn.nonce_for", lambda *_: "another")
-    monkeypatch.setattr("steward.agents.operator.nonce_for", lambda *_: "another")
+    monkeypatch.setattr("steward.agents.chat.turn.nonce_for", lambda *_: "another")
+    monkeypatch.setattr("steward.agents.operating.operator.nonce_for", lambda *_: "another")
     chat.replays(run)
 
 

@@ -3,7 +3,7 @@
 from steward.agents.asking.answering import Result, answer_text
 from steward.agents.asking.asking import given
 from steward.agents.asking.wording import Words
-from steward.agents.writing import Amount, Writing
+from steward.agents.explaining.written_values import Amount, Writing
 from tests.agents.asking_kit import asked, query
 from tests.agents.test_offers import known
 

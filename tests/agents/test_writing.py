@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from steward.agents.amounts import amounts_of
-from steward.agents.figures import figures_in, sourced
-from steward.agents.plan import Plan
-from steward.agents.writing import Amount, Writing
+from steward.agents.explaining.amounts import amounts_of
+from steward.agents.explaining.figures import figures_in, sourced
+from steward.agents.explaining.written_values import Amount, Writing
+from steward.agents.planning.plan import Plan
 from tests.agents.planning_kit import catalogue, dataset
 
 

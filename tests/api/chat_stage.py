@@ -11,6 +11,8 @@ from typing import Any
 import httpx2 as httpx
 
 from steward.app import Steward
+from steward.broker.secrets_found import Scrubber
+from steward.models import Delta
 from steward.runs import EntryType, Execution, Json, Status
 from steward.runs.worker import WorkerThread
 
@@ -94,15 +96,18 @@ class Stage:
     async def _speak(self, execution: Execution) -> Json:
         live, said = self._steward.live, ""
         self.asked.set()
-        await live.restart(execution.run.id, "answer")
+        secrets = self._steward.secrets.values(execution.run.scope)
+        watch = live.writer(execution.run.id, "answer", Scrubber(secrets))
+        await watch(Delta("restart"))
         while (word := await self._next()) != END:
             if word == "again":
                 said = ""
-                await live.restart(execution.run.id, "answer")
+                await watch(Delta("restart"))
             else:
                 said += word
-                await live.write(execution.run.id, "answer", word)
+                await watch(Delta("text", word))
             self.spoken.release()
+        await watch.finish()
         return said
 
     async def _next(self) -> str:

@@ -1,10 +1,11 @@
 """The application on a real socket, in a thread of the test: for streams and real HTTP clients."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from steward.api.server import server_config
 from steward.testing import Installation
@@ -13,8 +14,12 @@ from steward.testing import Installation
 class LiveServer:
     """`with LiveServer(installation) as address:` serves it on a free port."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(
+        self, installation: Installation, around: Callable[[ASGIApp], ASGIApp] | None = None
+    ) -> None:
         config = server_config(installation.api, installation.steward.settings.http)
+        if around is not None:
+            config.app = around(installation.api)
         config.port = 0
         self._server = uvicorn.Server(config)
         self._started = threading.Event()

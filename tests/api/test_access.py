@@ -36,7 +36,7 @@ class Operation:
 
 def _made_up_id(match: re.Match[str]) -> str:
     prefix = {"user": "usr", "token": "tok", "invitation": "inv", "task": "tsk", "commit": "cmt"}
-    prefix |= {"provider": "idp", "session": "ses"}
+    prefix |= {"provider": "idp", "session": "ses", "grant": "cgr"}
     prefix |= {"upload": "upload", "trigger": "trg", "event": "tev"}
     return f"{prefix.get(match.group(1), match.group(1)[:3])}_{'0' * 26}"
 
@@ -124,6 +124,10 @@ def test_a_token_of_one_project_is_no_use_in_another_of_the_same_owner(
 
 
 KEEPERS_ONLY = {
+    "/api/v1/projects/{project_id}/directories",
+    "/api/v1/projects/{project_id}/directories/{directory_id}",
+    "/api/v1/projects/{project_id}/directories/{directory_id}/rules",
+    "/api/v1/projects/{project_id}/directories/{directory_id}/token",
     "/api/v1/projects/{project_id}/local-models/{name}/pull",
     "/api/v1/projects/{project_id}/plugins",
     "/api/v1/projects/{project_id}/plugins/inspect",
@@ -175,6 +179,7 @@ def test_what_is_open_to_runners_is_listed_here() -> None:
     assert open_to_runners == {
         "get ",
         "post /leave",
+        "get /search",
         "get /playbooks",
         "get /playbooks/{playbook_id}",
         "get /playbooks/{playbook_id}/needs",

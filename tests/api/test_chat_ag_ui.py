@@ -8,8 +8,8 @@ import pytest
 from ag_ui.core import Event, RunAgentInput
 from pydantic import TypeAdapter
 
-from steward.agents.live import TRYING
-from steward.agents.threads import PROGRAM
+from steward.agents.chat.live_text import TRYING
+from steward.agents.chat.threads import CHAT_PROGRAM
 from steward.api.ag_ui_events import AgUi
 from steward.api.chat_events import Happening
 from steward.identity import Role
@@ -183,7 +183,7 @@ def test_what_cannot_be_asked_is_refused(stage: Stage, http: httpx.Client) -> No
 
 def test_why_a_model_takes_longer_is_an_activity_and_no_message(installation: Installation) -> None:
     run = installation.steward.runs.start(
-        installation.scope, "usr_test", RunRequest("Ask", PROGRAM, {})
+        installation.scope, "usr_test", RunRequest("Ask", CHAT_PROGRAM, {})
     )
     told = AgUi("window 1", "1", run, {}, resumed=False)
     busy = Happening("token", {"part": TRYING, "offset": 0, "text": "Busy. Asking again in 2 s."})

@@ -9,7 +9,7 @@ import httpx2 as httpx
 import pytest
 from starlette.testclient import TestClient
 
-from steward.agents.live import Live
+from steward.agents.chat.live_text import Live
 from steward.api import streams
 from steward.api.chat_events import Happening, Place, placed
 from steward.app import open_steward
@@ -351,7 +351,7 @@ def test_a_reader_that_reads_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_live_text_is_bounded(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steward.agents.live.LONGEST", 10)
+    monkeypatch.setattr("steward.agents.chat.live_text.LONGEST", 10)
     steward = installation.steward
     live = Live(steward.database, steward.bus, steward.clock)
 

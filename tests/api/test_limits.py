@@ -14,10 +14,10 @@ from steward.api.bodies import MOST_VALUES
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.core.errors import Invalid
-from steward.data.versions import Draft, checked_dataset_name
 from steward.identity import Role
 from steward.sandbox.query_plan import QueryPlan
 from steward.testing import Installation, fast_passwords
+from steward.versions import Draft, checked_dataset_name
 from tests.api.live import LiveServer
 
 HTTP = {"header_seconds": 0.3, "body_seconds": 0.3, "streams_per_person": 2}

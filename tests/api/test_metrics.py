@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
+from steward.api import server
 from steward.api.guards import cookie_name
 from steward.api.metric_feeds import Feed
 from steward.api.routes import metrics
@@ -337,3 +338,18 @@ def test_a_reader_who_leaves_during_the_first_look_leaves_no_empty_figures(
         assert "first_hour" in figures.document.document
 
     asyncio.run(leave_and_come())
+
+
+def test_a_reader_that_answers_no_ping_is_let_go(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_PING_SECONDS", 0.1)
+    monkeypatch.setattr(server, "_PONG_SECONDS", 0.1)
+    config = server.server_config(installation.api, installation.steward.settings.http)
+    assert (config.ws_ping_interval, config.ws_ping_timeout) == (0.1, 0.1)
+    with LiveServer(installation) as address:
+        stuck = _never_reading(address, installation)
+        watched = select.poll()
+        watched.register(stuck, select.POLLHUP | select.POLLERR)
+        assert watched.poll(WAIT * 1000)
+        stuck.close()

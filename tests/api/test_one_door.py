@@ -11,13 +11,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from steward.broker.presets import preset
+from steward.broker.tool import Notebook
 from steward.core.errors import Bug
-from steward.data.versions import calls_only, on_ticket
 from steward.flows.launch import Start
 from steward.identity import Access, Role
 from steward.runs import Status
 from steward.testing import Installation
 from steward.tools.load_from_server import server_name
+from steward.versions import calls_only, on_ticket
 from tests.api.routes import METHODS, openapi_document
 
 WRITES_NOTHING = frozenset(
@@ -76,6 +77,8 @@ STARTS_RUNS = frozenset(
 """Whatever these change, a run changes it: each of its calls meets the broker, as the calls of an agent below."""
 SETTINGS_OF = frozenset(
     {
+        "directories",
+        "programs",
         "alerts",
         "budgets",
         "catalogue",
@@ -147,6 +150,14 @@ class Scene:
         found = self.installation.steward.agents.current(self.installation.scope, "helper")
         return found.version if found is not None else 0
 
+    @property
+    def note(self) -> str:
+        """A note of the agent; written where there is none."""
+        notes, owner = self.installation.steward.agents.notes, self.installation.owner.access
+        notebook = Notebook("helper", "", 5)
+        kept, _ = notes.write(owner.scope, notebook, "x", author="", run_id="", call="")
+        return kept.id
+
     def state(self) -> Any:
         """All that a write could change: branches, snapshots and where they point, definitions, agents."""
         access = self.installation.owner.access
@@ -156,6 +167,7 @@ class Scene:
             sorted((tag.name, tag.commit) for tag in place.tags()),
             self.revision,
             self.agent_version,
+            self.note,
         )
 
 
@@ -191,7 +203,19 @@ def _agent(route: str, body: dict[str, Any] | None) -> Write:
     )
 
 
+def _notes(route: str) -> Write:
+    return Write(
+        route,
+        lambda _: None,
+        "delete_notes",
+        lambda scene: {"agent": "helper", "notes": [scene.note]},
+        lambda scene: {"name": "helper", "note_id": scene.note},
+    )
+
+
 WRITES = (
+    _notes("delete /agents/{name}/notes"),
+    _notes("delete /agents/{name}/notes/{note_id}"),
     _agent("put /agents/{name}", {"document": HELPER}),
     _agent("post /agents/{name}/restore", {"version": 1}),
     _agent("delete /agents/{name}", None),
@@ -215,6 +239,12 @@ WRITES = (
     ),
     Write("post /undo", lambda _: {}, "undo", lambda _: {}),
     Write("post /redo", lambda _: {}, "redo", lambda _: {}),
+    Write(
+        "post /take-back",
+        lambda scene: {"commit": scene.first, "with_later": True},
+        "take_back",
+        lambda scene: {"commit": scene.first, "with_later": True},
+    ),
     Write(
         "post /restore-data",
         lambda scene: {"commit": scene.first},

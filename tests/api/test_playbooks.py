@@ -124,6 +124,8 @@ def test_whoever_it_is_not_shared_with_finds_nothing(
         assert desk.client.get(f"{desk.base}/playbooks/export").content.count(b".yaml") == 0
         # What is about a hidden run is hidden as well, when it is named in a question.
         assert desk.call("GET", f"/runs?parent={run['id']}").status_code == 404
+        assert desk.call("GET", f"/take-back?run_id={run['id']}").status_code == 404
+    assert guesser.call("POST", "/take-back", {"run_id": run["id"]}).status_code == 404
     place = f"/triggers/{trigger['id']}"
     assert guesser.call("POST", f"{place}/switch", {"enabled": False}).status_code == 404
     assert guesser.call("POST", f"{place}/address").status_code == 404

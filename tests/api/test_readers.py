@@ -1,9 +1,10 @@
-"""Readers of streams that never read: they are many, the server keeps no more for each than one message, others miss nothing."""
+"""Readers of streams that never read, or a few bytes at a time: they are many, the server keeps no more for each than one message, others miss nothing."""
 
 import json
+import re
 import resource
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -28,6 +29,8 @@ HIGH_WATER = 64 * 1024
 MOST_KEPT = HIGH_WATER + PADDING + 100_000
 """Of one reader: one message beyond the mark."""
 MOST = 4_000
+SIP = 64
+"""Bytes that a slow reader takes at a time."""
 
 
 @pytest.fixture
@@ -174,7 +177,8 @@ def test_fifty_readers_that_never_read_cost_one_message_each_and_hurt_nobody(
         _fill(crowd, monkeypatch, 50)
 
 
-@pytest.mark.soak
+# By itself: what lies unread in so many connections takes the kernel's memory for those of other tests.
+@pytest.mark.battery
 def test_a_thousand_readers_that_never_read_cost_one_message_each(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,3 +186,138 @@ def test_a_thousand_readers_that_never_read_cost_one_message_each(
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 16_384), most))
     with _crowd(installation) as crowd:
         _fill(crowd, monkeypatch, 1_000)
+
+
+class Drip:
+    """A reader that does read, a few bytes at a time."""
+
+    def __init__(self, opened: socket.socket) -> None:
+        self._socket = opened
+        self.taken = bytearray(b"HTTP/1.1 ")
+
+    def sip(self) -> None:
+        """What has arrived, of a few bytes; nothing is no reason to wait."""
+        self._take(SIP, wait=False)
+
+    def drink(self, end: bytes) -> bytes:
+        """All that arrives until something has come, or the server ends the connection."""
+        begin = 0
+        while self.taken.find(end, begin) < 0:
+            begin = max(0, len(self.taken) - len(end))
+            if not self._take(1 << 20, wait=True):
+                break
+        return bytes(self.taken)
+
+    def messages(self, count: int) -> list[dict[str, Any]]:
+        """The first text messages of a web socket; RFC 6455, without masks as servers send them."""
+        found: list[dict[str, Any]] = []
+        at = self._need(0, b"\r\n\r\n")
+        while len(found) < count:
+            self._until(at + 10)
+            size, begin = self.taken[at + 1] & 127, at + 2
+            if size >= 126:
+                begin += 2 if size == 126 else 8
+                size = int.from_bytes(self.taken[at + 2 : begin])
+            self._until(begin + size)
+            if self.taken[at] & 15 == 1:
+                found.append(json.loads(self.taken[begin : begin + size]))
+            at = begin + size
+        return found
+
+    def _need(self, begin: int, end: bytes) -> int:
+        self.drink(end)
+        return self.taken.index(end, begin) + len(end)
+
+    def _until(self, size: int) -> None:
+        while len(self.taken) < size:
+            assert self._take(1 << 20, wait=True)
+
+    def _take(self, most: int, *, wait: bool) -> bool:
+        self._socket.settimeout(WAIT if wait else 0)
+        try:
+            piece = self._socket.recv(most)
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            return False
+        self.taken += piece
+        return bool(piece)
+
+
+def _slow(crowd: Crowd, monkeypatch: pytest.MonkeyPatch, readers: int) -> None:
+    """So many of each kind that read a few bytes whenever something happens; one that reads gets everything in order."""
+    _pad(monkeypatch)
+    run_id = crowd.run()
+    steward, scope = crowd.installation.steward, crowd.installation.scope
+    start = steward.events.latest(scope)
+    paths = [
+        f"{crowd.project}/events/stream?after={start}",
+        f"{crowd.project}/runs/{run_id}/stream",
+        f"{crowd.project}/events/export?after=0",
+    ]
+    with ExitStack() as stack:
+        slow = [
+            Drip(stack.enter_context(closing(crowd.stuck(path))))
+            for path in paths
+            for _ in range(readers)
+        ]
+        sockets = [Drip(stack.enter_context(closing(crowd.stuck_socket()))) for _ in range(readers)]
+        good = stack.enter_context(httpx.Client(base_url=crowd.url, headers=crowd.headers))
+        stream = stack.enter_context(good.stream("GET", paths[0], timeout=WAIT))
+        arriving, seen, most = _events_of(stream), [], 0
+        for _ in range(12):
+            crowd.happen(1)
+            seen.append(next(arriving))
+            for each in (*slow, *sockets):
+                each.sip()
+            most = max(most, *crowd.kept())
+        assert most <= MOST_KEPT
+        expected = [each.cursor for each in steward.events.after(scope, start)]
+        assert seen == expected
+        _read_figures(crowd)
+        # Slow is not less: whoever goes on reading misses nothing.
+        whole = slow[0].drink(f"\nid: {expected[-1]}\n".encode())
+        assert [int(each) for each in re.findall(rb"\nid: (\d+)", whole)] == expected
+        heard = sockets[0].messages(2)
+        document: Any = None
+        for message in heard:
+            document = applied(document, message["patch"])
+        since = {"since": heard[-1]["number"]}
+        rest = good.get(f"{crowd.project}/metrics", params=since, timeout=WAIT).json()
+        now = good.get(f"{crowd.project}/metrics", timeout=WAIT).json()
+        assert applied(document, rest["patch"]) == applied(None, now["patch"])
+
+
+@pytest.mark.soak
+def test_slow_readers_cost_one_message_each_miss_nothing_and_hurt_nobody(
+    installation: Installation,
+    monkeypatch: pytest.MonkeyPatch,
+    effort: Callable[[int, int], int],
+) -> None:
+    """Twenty, or a thousand when there is time."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 16_384), most))
+    with _crowd(installation) as crowd:
+        _slow(crowd, monkeypatch, effort(5, 250))
+
+
+def test_a_reader_too_slow_for_one_message_is_let_go_and_polls_from_its_number(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _crowd(installation) as crowd:
+        crowd.run()
+        good = httpx.Client(base_url=crowd.url, headers=crowd.headers, timeout=WAIT)
+        with good, closing(crowd.stuck_socket()) as opened:
+            reader = Drip(opened)
+            [first] = reader.messages(1)
+            monkeypatch.setattr(metrics, "_SEND_SECONDS", 0.05)
+            _pad(monkeypatch)
+            feeds = vars(installation.api.state.context.feeds)["_feeds"]
+            while any(feed.readers for feed in list(feeds.values())):
+                # Until what lies between the two ends is full.
+                crowd.run()
+                reader.sip()
+            address = f"{crowd.project}/metrics"
+            rest = good.get(address, params={"since": first["number"]}).json()
+            document = applied(applied(None, first["patch"]), rest["patch"])
+            assert document == applied(None, good.get(address).json()["patch"])

@@ -28,6 +28,8 @@ steps:
   - {id: tell, tool: send_slack, arguments: {connection: hush, text: Salaries went up}}
 """
 HOOK = "https://hooks.slack.com/services/T0P"
+ASKED = {"/search": "?q=salar"}
+"""What a path needs behind it."""
 MONTH = {"inputs": {"month": "2026-02"}}
 
 
@@ -95,7 +97,7 @@ def test_every_list_has_what_is_theirs_and_nothing_else(office: Office) -> None:
             path = path.replace(f"{{{name}}}", value)
         if "{" in path:
             continue
-        answer = office.runner.call("GET", path)
+        answer = office.runner.call("GET", f"{path}{ASKED.get(path, '')}")
         walked += 1
         if not operation.access["runner"]:
             assert answer.status_code == 403, operation

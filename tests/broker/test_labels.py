@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from steward.broker.labels import NONE, Labels, Provenance, joined, pointer_to, result, untrusted
 from steward.broker.tool import Outcome
-from steward.broker.untrusted import (
+from steward.broker.untrusted_text import (
     MOST_BYTES,
     disarmed,
     for_model,

@@ -18,7 +18,7 @@ from steward.broker.policy import (
     decide,
     simulate,
 )
-from steward.broker.policy_text import Verdict
+from steward.broker.policy_text import PolicyVerdict
 from steward.broker.policy_words import explain, explain_change
 from steward.broker.presets import PRESETS, faults
 from steward.broker.tool import Effects, Risk
@@ -64,14 +64,14 @@ def test_presets_by_risk(preset: str, expected: list[str]) -> None:
 
 def test_drafts_are_not_main() -> None:
     policies = PolicySet(project=PRESETS["draft-only"])
-    assert decide(policies, _question(Risk.write, branch="main")).verdict is Verdict.deny
-    assert decide(policies, _question(Risk.write)).verdict is Verdict.deny
+    assert decide(policies, _question(Risk.write, branch="main")).verdict is PolicyVerdict.deny
+    assert decide(policies, _question(Risk.write)).verdict is PolicyVerdict.deny
 
 
 def test_a_role_holds_for_all_above_it() -> None:
     policies = PolicySet(organisation=PRESETS["supervised"])
     answers = {role: decide(policies, _question(Risk.destructive, role)).verdict for role in Role}
-    assert [role for role, verdict in answers.items() if verdict is Verdict.ask] == [
+    assert [role for role, verdict in answers.items() if verdict is PolicyVerdict.ask] == [
         Role.editor,
         Role.admin,
         Role.owner,
@@ -81,14 +81,14 @@ def test_a_role_holds_for_all_above_it() -> None:
 def test_no_policy_denies() -> None:
     for policies in (PolicySet(), PolicySet(project="  \n"), PolicySet(project="// nothing yet")):
         decision = decide(policies, _question())
-        assert decision.verdict is Verdict.deny
+        assert decision.verdict is PolicyVerdict.deny
         assert explain(decision) == "Denied. There is no policy at all."
 
 
 def test_every_level_with_a_text_must_permit() -> None:
     silent = '@id("never") permit(principal, action, resource) when { context.safe_mode };'
     decision = decide(PolicySet(EVERYTHING, silent), _question())
-    assert decision.verdict is Verdict.deny
+    assert decision.verdict is PolicyVerdict.deny
     assert _at(decision) == [("project", "")]
     assert "No rule of the project policy permits it" in explain(decision)
 
@@ -100,7 +100,7 @@ def test_the_rules_that_decided_are_named() -> None:
         _rule("ours", "ask", approvers="ops") + _rule("tried", "dry_run"),
     )
     decision = decide(policies, _question(Risk.write))
-    assert decision.verdict is Verdict.ask
+    assert decision.verdict is PolicyVerdict.ask
     assert _at(decision) == [("project", "finance"), ("playbook", "ours")]
     assert decision.approvers == ("finance", "ops")
     assert decision.reason == "Money."
@@ -119,25 +119,25 @@ def test_the_rules_that_decided_are_named() -> None:
 def test_a_forbid_denies_whatever_permits() -> None:
     text = EVERYTHING + _rule("stop", "deny", "context.risk_rank > 1", reason="Closed for audit.")
     decision = decide(PolicySet(text, EVERYTHING), _question(Risk.write))
-    assert (decision.verdict, _at(decision)) == (Verdict.deny, [("organisation", "stop")])
+    assert (decision.verdict, _at(decision)) == (PolicyVerdict.deny, [("organisation", "stop")])
     assert explain(decision).endswith("rule “stop” forbids: Closed for audit.")
 
 
 def test_an_error_while_evaluating_denies_and_names_the_rule() -> None:
     text = EVERYTHING + _rule("big", "ask", "context.amounts.rows > 10")
     decision = decide(PolicySet(text), _question())
-    assert decision.verdict is Verdict.deny
+    assert decision.verdict is PolicyVerdict.deny
     assert "`big`" in decision.errors[0]
     assert "`big`" in explain(decision)
-    assert decide(PolicySet(text), _question(amounts=Amounts(rows=11))).verdict is Verdict.ask
+    assert decide(PolicySet(text), _question(amounts=Amounts(rows=11))).verdict is PolicyVerdict.ask
 
 
 def test_a_call_that_cannot_be_judged_is_denied() -> None:
     decision = decide(PolicySet(EVERYTHING), _question(resource=Resource("dataset", "\ud800")))
-    assert decision.verdict is Verdict.deny
+    assert decision.verdict is PolicyVerdict.deny
     assert decision.errors
     decision = decide(PolicySet(EVERYTHING), _question(destination="\ud800"))
-    assert decision.verdict is Verdict.deny
+    assert decision.verdict is PolicyVerdict.deny
     assert decision.errors
 
 
@@ -169,9 +169,11 @@ def test_an_invalid_text_is_never_evaluated() -> None:
 def test_what_policies_can_look_at(condition: str, question: Question) -> None:
     tools = {"some_write": Risk.write}
     assert faults(_rule("it", "allow", condition), tools) == [], "it could not be saved"
-    assert decide(PolicySet(_rule("it", "allow", condition)), question).verdict is Verdict.allow
+    assert (
+        decide(PolicySet(_rule("it", "allow", condition)), question).verdict is PolicyVerdict.allow
+    )
     assert decide(PolicySet(_rule("it", "allow", f"!({condition})")), question).verdict is (
-        Verdict.deny
+        PolicyVerdict.deny
     )
 
 
@@ -224,20 +226,20 @@ def test_untrusted_content_never_acts_alone(
     tainted = question.origin.untrusted_arguments or question.origin.read_untrusted
     asked_for = question.origin.asked_for and question.risk is Risk.external_send
     if tainted and question.risk in GRAVE and not asked_for:
-        assert decision.verdict in {Verdict.ask, Verdict.deny}
+        assert decision.verdict in {PolicyVerdict.ask, PolicyVerdict.deny}
 
 
 @pytest.mark.parametrize(
-    ("preset", "verdict"), [("trusted", Verdict.dry_run), ("supervised", Verdict.ask)]
+    ("preset", "verdict"), [("trusted", PolicyVerdict.dry_run), ("supervised", PolicyVerdict.ask)]
 )
 def test_what_a_person_asked_for_is_for_the_project_to_decide(
-    preset: str, verdict: Verdict
+    preset: str, verdict: PolicyVerdict
 ) -> None:
     origin = Origin(untrusted_arguments=True, read_untrusted=True, asked_for=True)
     policies = PolicySet(project=PRESETS[preset])
     assert decide(policies, _question(Risk.external_send, origin=origin)).verdict is verdict
     for risk in (Risk.destructive, Risk.admin, Risk.secret):
-        assert decide(policies, _question(risk, origin=origin)).verdict is Verdict.ask
+        assert decide(policies, _question(risk, origin=origin)).verdict is PolicyVerdict.ask
 
 
 @given(texts, questions)
@@ -246,7 +248,7 @@ def test_the_verdict_is_the_strictest_of_what_matched(text: str, question: Quest
     rules = [line for line in text.splitlines() if line]
     alone = [decide(PolicySet(rule), question) for rule in rules]
     matched = [one for one in alone if one.rules[0].effect != "default"]
-    expected = max((one.verdict.rank for one in matched), default=Verdict.deny.rank)
+    expected = max((one.verdict.rank for one in matched), default=PolicyVerdict.deny.rank)
     assert decide(PolicySet(text), question).verdict.rank == expected
 
 
@@ -255,8 +257,8 @@ def test_a_change_is_simulated_on_past_calls() -> None:
     old, new = PolicySet(PRESETS["supervised"]), PolicySet(PRESETS["trusted"])
     changes = simulate(old, new, past)
     assert [(c.question.risk, c.before.verdict, c.after.verdict) for c in changes] == [
-        (Risk.write, Verdict.dry_run, Verdict.allow),
-        (Risk.external_send, Verdict.ask, Verdict.dry_run),
+        (Risk.write, PolicyVerdict.dry_run, PolicyVerdict.allow),
+        (Risk.external_send, PolicyVerdict.ask, PolicyVerdict.dry_run),
     ]
     assert all(change.is_looser for change in changes)
     assert explain_change(changes[0]).startswith("some_write: dry_run → allow. Allowed.")
@@ -274,7 +276,7 @@ def test_each_place_is_decided_about_and_the_strictest_counts() -> None:
     house = _rule("house", "allow", 'context.destination like "mailto:*@house.example"')
     policies = PolicySet(project=house + _rule("rest", "ask", 'context.destination like "*@x.*"'))
 
-    def verdict(*places: str) -> Verdict:
+    def verdict(*places: str) -> PolicyVerdict:
         joined = ", ".join(places)
         return decide(
             policies,
@@ -287,10 +289,10 @@ def test_each_place_is_decided_about_and_the_strictest_counts() -> None:
         ).verdict
 
     ours, other, unknown = "mailto:a@house.example", "mailto:b@x.example", "mailto:c@y.example"
-    assert verdict(ours) is Verdict.allow
+    assert verdict(ours) is PolicyVerdict.allow
     # One that ends like a place of ours would pass for it if they were looked at together.
-    assert verdict(other, ours) is Verdict.ask
-    assert verdict(unknown, ours) is Verdict.deny
+    assert verdict(other, ours) is PolicyVerdict.ask
+    assert verdict(unknown, ours) is PolicyVerdict.deny
 
 
 @pytest.mark.parametrize(
@@ -316,6 +318,6 @@ def test_another_spelling_is_the_same_recipient_or_host(
     text = EVERYTHING + _rule("stop", "deny", stop)
     assert faults(text) == []
     question = _question(Risk.external_send, recipients=recipients, addresses=addresses)
-    assert decide(PolicySet(project=text), question).verdict is Verdict.deny
+    assert decide(PolicySet(project=text), question).verdict is PolicyVerdict.deny
     harmless = _question(Risk.external_send, recipients=("ann@house.example",))
-    assert decide(PolicySet(project=text), harmless).verdict is Verdict.allow
+    assert decide(PolicySet(project=text), harmless).verdict is PolicyVerdict.allow

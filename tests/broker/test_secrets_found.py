@@ -208,3 +208,24 @@ def test_the_cost_is_that_of_the_text(effort: Callable[[int, int], int]) -> None
 
     assert seconds(20, text) < 40 * seconds(20, text[: len(text) // 10])
     assert seconds(200, text) < 10 * seconds(20, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("All is well. And", "All is well. "),
+        ("It ends here ", "It ends here "),
+        ("He said open sesame", "He said "),
+        ("He said open sesame seeds ", "He said open sesame seeds "),
+        ("", ""),
+    ],
+)
+def test_text_that_grows_is_shown_up_to_where_a_secret_may_have_begun(
+    text: str, shown: str
+) -> None:
+    scrubber = Scrubber(["hunter2-hunter2", "open sesame now"])
+    assert text[: scrubber.settled(text)] == shown
+
+
+def test_text_that_grows_is_shown_at_once_where_there_is_no_secret() -> None:
+    assert Scrubber([]).settled("And") == 3

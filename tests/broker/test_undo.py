@@ -8,9 +8,9 @@ import pytest
 
 from steward.broker.undo import Way
 from steward.core.errors import Conflict, Denied, NotFound
-from steward.data.engine import session
 from steward.identity import Access
 from steward.runs import Run
+from steward.tables.engine import session
 from tests.broker.conftest import Desk
 
 pytestmark = pytest.mark.every_database

@@ -35,3 +35,11 @@ def test_mistakes_and_a_missing_model_are_told(filled: Terminal, tmp_path: Path)
     assert "/tools/0: there is no tool 'lost'" in said
     failed = filled.run("agents", "try", "summariser", "Sum it up.", "--json", code=1).json()
     assert failed["error"]["code"] == "no-model"
+
+
+def test_an_agent_that_remembers_nothing_says_so(filled: Terminal) -> None:
+    assert filled.run("agents", "notes", "summariser").out == "It remembers nothing yet.\n"
+    assert filled.run("agents", "notes", "summariser", "--json").json() == []
+    assert "say --all" in filled.run("agents", "forget", "summariser", code=1).err
+    gone = filled.run("agents", "forget", "summariser", "--all", "--json", code=1).json()
+    assert gone["error"]["code"] == "not-found"

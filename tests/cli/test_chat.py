@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from steward.agents.live import LiveText
+from steward.agents.chat.live_text import LiveText
 from steward.cli.chat_screen import Screen
 from tests.cli.terminal import Terminal, until
 from tests.models.openai_server import KEY, Asked, OpenAiServer, Reply

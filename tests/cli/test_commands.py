@@ -122,6 +122,21 @@ def test_sign_on_providers_from_the_terminal(filled: Terminal) -> None:
     assert filled.run("sign-on", "list").out.strip() == "No providers."
 
 
+def test_directories_from_the_terminal(filled: Terminal) -> None:
+    rule = "finance:Demo: customer data:operator"
+    added = filled.run("directory", "add", "Acme", "--rule", rule, "--json").json()
+    assert added["token"].startswith("scim_")
+    assert added["rules"][0]["group"] == "finance"
+    text, document = _both(filled, "directory", "list")
+    assert added["token"] not in text + json.dumps(document)
+    renewed = filled.run("directory", "renew-token", "Acme", "--json").json()
+    assert renewed["token"] != added["token"]
+    assert filled.run("directory", "rules", "Acme", "--json").json()["rules"] == []
+    assert "is no rule" in filled.run("directory", "rules", "Acme", "--rule", "x", code=1).err
+    filled.run("directory", "remove", "Acme")
+    assert filled.run("directory", "list").out.strip() == "No directories."
+
+
 def test_people_from_the_terminal(filled: Terminal) -> None:
     text, document = _both(filled, "user", "list")
     assert [user["email"] for user in document] == ["owner@localhost"]

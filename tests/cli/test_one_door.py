@@ -5,6 +5,7 @@ A command that is added must be in the table, or be named as one that reads, sta
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -13,15 +14,19 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from steward.app import open_steward
 from steward.broker.presets import preset
+from steward.broker.tool import Notebook
 from steward.cli.main import app
+from steward.core import load_settings
 from steward.core.documents import dump_yaml
+from steward.identity import Principal, Via
 from tests.cli.fixtures import nursery
 from tests.cli.terminal import Terminal
 
 READS = frozenset(
     """
-    agents export | agents list | agents show | audit export | audit verify | blueprints list | catalogue list | catalogue operations
+    agents export | agents list | agents notes | agents show | audit export | audit verify | blueprints list | catalogue list | catalogue operations
     catalogue search | connections discover | connections kinds | connections list | connections tools
     data diff | data history | data inspect | data ls | data profile | data show | definitions export
     definitions history | definitions show | doctor | inbox | models list | observe analyse | observe alerts list
@@ -29,7 +34,7 @@ READS = frozenset(
     playbooks comparisons | playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build
     plugin check
     plugin list | plugin new | plugin show | policy check | policy show | policy simulate | runs diff
-    runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | skills check | skills export
+    runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | directory list | skills check | skills export
     skills list | skills show | test record | token list | triggers events | triggers ls | user list | verify
     version
     """.replace("\n", "|").split("|")
@@ -50,6 +55,7 @@ SETTINGS = frozenset(
     observe budgets set | playbooks archive | playbooks canary | playbooks delete | playbooks deploy
     playbooks import | playbooks restore | playbooks rollback | playbooks schedule | playbooks shadow | plugin disable
     plugin enable | plugin install | plugin remove | policy safe-mode | policy save | sign-on add | sign-on change
+    directory add | directory rules | directory renew-token | directory remove
     sign-on remove | skills add | skills disable | skills enable | token create | token revoke | user add
     user disable | user enable | user link | user password | user role | user sign-out
     """.replace("\n", "|").split("|")
@@ -75,6 +81,7 @@ DENY = (
     '@id("no-files") @outcome("deny") permit (principal, action == Action::"export_dataset", resource);\n'
 )
 EDITOR = "ed@example.org"
+NOTES = "agents notes summariser"
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ class Scene:
 
     def state(self) -> Any:
         """All that a write could change."""
-        read = ("data ls", "data history", "definitions history", "agents list")
+        read = ("data ls", "data history", "definitions history", "agents list", NOTES)
         return [self.terminal.run(*each.split(), "--json").json() for each in read]
 
 
@@ -108,6 +115,7 @@ WRITES: dict[str, Words] = {
     "definitions import": lambda scene: [str(scene.terminal.folder / "definitions.yaml")],
     "agents apply": lambda scene: [str(scene.terminal.folder / "helper.yaml")],
     "blueprints fork": lambda _: ["weekly-margin-cockpit", "--sample"],
+    "agents forget": lambda _: ["summariser", "--all"],
 }
 
 
@@ -124,7 +132,20 @@ def used_home(started_home: Path, tmp_path_factory: pytest.TempPathFactory) -> T
     terminal.run("data", "undo")
     named = ("--name", "Ed", "--role", "editor", "--password-stdin")
     terminal.run("user", "add", EDITOR, *named, stdin="a long passphrase 1")
+    _note(terminal.home)
     return terminal
+
+
+def _note(home: Path) -> None:
+    """Something that an agent remembers; no command writes it."""
+    with closing(open_steward(load_settings(home=home))) as steward:
+        user = steward.identity.users.find(EDITOR)
+        assert user is not None
+        principal = Principal(user.id, user.email, user.name, Via.session)
+        (project,) = steward.identity.projects.page(principal, limit=1)
+        scope = steward.identity.projects.enter(principal, project.id).scope
+        notebook = Notebook("summariser", "", 5)
+        steward.agents.notes.write(scope, notebook, "Be short.", author=user.id, run_id="", call="")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from steward.core.errors import (
     StewardError,
     Unavailable,
 )
-from steward.data.ingest.address import parse_address
+from steward.ingest.address import parse_address
 from steward.testing import Installation, PostgresServer
 from steward.testing.connections import check_connector, run_check, surroundings
 from tests.connections.outside import Heard, certificates, ok, serving

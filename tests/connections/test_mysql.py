@@ -12,11 +12,11 @@ from typing import Any
 import duckdb
 import pytest
 
+from steward import ingest
 from steward.connections import Draft
 from steward.core.errors import Denied, Invalid, StewardError, Unavailable
-from steward.data import ingest
-from steward.data.ingest import Limits, Options, mysql, querying, reading
-from steward.data.ingest.address import Address, parse_address
+from steward.ingest import Limits, Options, mysql, querying, reading
+from steward.ingest.address import Address, parse_address
 from tests.connections.mariadb import AVAILABLE, REASON, MariaServer, mariadb
 from tests.connections.outside import certificates
 from tests.connections.rogue_mysql import OK, Rogue, greeting, hear, packet, rogue

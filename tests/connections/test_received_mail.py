@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.connections.received_mail import MOST_BYTES, read_mail
+from steward.connections.received_mail import MOST_MAIL_BYTES, read_mail
 
 
 def test_text_addresses_and_files_are_found() -> None:
@@ -63,7 +63,7 @@ FILES = b"Content-Type: multipart/mixed; boundary=x\r\n\r\n" + (
         (WIDE, "300 parts"),
         (FILES, "30 attachments"),
         (b"\r\n" + b"\n" * 1_100_000, "lines"),
-        (b"\r\n" + b"x" * (MOST_BYTES + 1), "bytes"),
+        (b"\r\n" + b"x" * (MOST_MAIL_BYTES + 1), "bytes"),
     ],
     ids=["nested", "forwarded", "wide", "files", "lines", "large"],
 )

@@ -16,8 +16,8 @@ from steward.connections import Connection, Draft, Http, Mailer
 from steward.connections.documents import as_draft
 from steward.connections.folders import Folders
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
-from steward.data.ingest.asking import fenced
 from steward.identity import Access, Principal, Role, Via
+from steward.ingest.asking import fenced
 from steward.testing import PostgresServer
 from steward.testing.tools import Trial, check_call
 from steward.tools import load_tools
@@ -162,7 +162,7 @@ def test_the_session_is_read_only_by_itself(
 ) -> None:
     """Without the fence around statements the server still refuses to write."""
     from steward.connections import load_connectors
-    from steward.data.ingest import querying, reading
+    from steward.ingest import querying, reading
 
     connector = load_connectors().get("postgresql")
     assert connector.database is not None

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from steward.core.errors import Problem
-from steward.core.mistakes import in_words, mistakes
+from steward.core.input_mistakes import in_words, mistakes
 
 
 class _Item(BaseModel):

@@ -16,9 +16,9 @@ from typing import Any
 
 from steward.core import Ids, MovableClock
 from steward.core.faults import install
-from steward.data.engine import Limits
-from steward.data.versions import Delete, Draft, Insert, Sizes, Update, Versions
 from steward.store import Database, FileBlobs, Scope
+from steward.tables.engine import Limits
+from steward.versions import Delete, Draft, Insert, Sizes, Update, Versions
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 SIZES = Sizes(part_rows=50, small_part_rows=4)

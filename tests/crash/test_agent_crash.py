@@ -4,6 +4,7 @@ Once for each library that agents of packages may be written with.
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +38,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from pydantic_ai import Agent
 
-from steward.agents.packages import Packaged
+from steward.agents.operating.packages import Packaged
 
 clerk = Agent(name="Clerk", instructions="Look the order up and pay back what the person asked for.")
 
@@ -95,18 +96,22 @@ class Desk:
         self.children, self.folder = children, folder
         self.clock = installation.clock
         self.amounts: dict[str, int] = {}
+        self.hands_over = library == "openai-agents"
+        """Whether the agent has a guardrail and a colleague who pays; the other one pays itself."""
         self.agent, content = packed(library, folder)
         sha256 = read_wheel(content).sha256
         self.steward.plugins.install(self.access, content, sha256, rights=True)
 
     def start(self) -> str:
         amount = len(self.amounts) + 1
-        node = {"id": "desk", "type": "agent", "agent": self.agent}
-        node["instructions"] = f"Please refund {amount} for order A-17."
+        run_id = self.ask(f"Please refund {amount} for order A-17.")
+        self.amounts[run_id] = amount
+        return run_id
+
+    def ask(self, task: str) -> str:
+        node = {"id": "desk", "type": "agent", "agent": self.agent, "instructions": task}
         flow = {"format": 1, "id": "refund", "nodes": [node]}
-        run = self.steward.governing.launcher.start(self.access, Start(flow))
-        self.amounts[run.id] = amount
-        return run.id
+        return self.steward.governing.launcher.start(self.access, Start(flow)).id
 
     def drive(self, **job: Any) -> int:
         """A process that drives one run, or all that are due once the leases of the dead have ended."""
@@ -152,8 +157,26 @@ class Desk:
         scope, runs = self.access.scope, self.steward.runs
         assert runs.outcome(scope, run_id) == {"output": "Paid back."}
         assert runs.verify(scope, run_id).is_intact
-        report = asyncio.run(runs.replay(scope, run_id))
+        self.check_replay(run_id)
+        entries = runs.journal.entries(scope, run_id)
+        told = json.dumps([runs.payload(each.data.get("result")) for each in entries], default=str)
+        assert ("transfer_to_refunds" in told) is self.hands_over
+
+    def check_replay(self, run_id: str) -> None:
+        report = asyncio.run(self.steward.runs.replay(self.access.scope, run_id))
         assert report.is_same, report.divergences
+
+    def check_guardrail(self) -> None:
+        """A request that names no order is stopped, also by a worker that goes on where another died."""
+        run_ids = [self.ask("Please refund 1 for nothing.") for _ in range(2)]
+        ended = self.drive(run=run_ids[0], point="runs.append.durable", occurrence=1)
+        assert ended == -SIGKILL
+        assert self.drive() == 0
+        for run_id in run_ids:
+            outcome = self.steward.runs.outcome(self.access.scope, run_id)
+            assert outcome["error"]["code"] == "guardrail", outcome
+            assert "about_an_order" in outcome["error"]["message"]
+            self.check_replay(run_id)
 
 
 @pytest.fixture(params=["openai-agents", "pydantic-ai"])
@@ -197,4 +220,6 @@ def test_a_refund_is_paid_once_wherever_its_worker_dies(
     assert UNKNOWN <= asked <= UNKNOWN | {"runs.append.written", "runs.append.durable"}
     for run_id in desk.amounts:
         desk.check(run_id)
+    if desk.hands_over:
+        desk.check_guardrail()
     assert sorted(desk.paid()) == sorted(desk.amounts.values())

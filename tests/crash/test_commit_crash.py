@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from steward.data import versions as versions_package
-from steward.data.versions import Versions
-from steward.data.versions import _tables as tables
-from steward.data.versions._manifest import unpack
+from steward import versions as versions_package
 from steward.store import EVERYWHERE, Database, FileBlobs, migrate
+from steward.versions import Versions
+from steward.versions import _tables as tables
+from steward.versions._manifest import unpack
 from tests.crash.commit_child import (
     change,
     diverge,
@@ -30,7 +30,7 @@ from tests.crash.commit_child import (
     rows_before,
     scope_of,
 )
-from tests.data.versions_kit import fetch
+from tests.versions.versions_kit import fetch
 
 pytestmark = pytest.mark.every_database
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import duckdb
 import pytest
 
-from steward.data.profile import profile
-from steward.data.tables import Column, Table
+from steward.analysis.profile import profile
 from steward.definitions import (
     ColumnDefinition,
     DatasetFacts,
@@ -21,6 +20,7 @@ from steward.definitions import (
     propose_definitions,
     with_profile,
 )
+from steward.tables.table import Column, Table
 
 
 def facts_of(name: str, sql: str) -> DatasetFacts:

@@ -1,14 +1,13 @@
 """The YAML form, the JSON Schema, what differs between versions, and the example of the guide."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from steward.broker.schemas import problems_of, schema_problem
 from steward.core.errors import Invalid, TooLarge
-from steward.flows import NODES, diff, dump_yaml, flow_schema, load_yaml, validate
-from tests.flows.kit import Room, flow_of, output, tool
+from steward.flows import NODES, diff, dump_yaml, flow_schema, load_yaml
+from tests.flows.kit import flow_of, output, tool
 
 SMALL = "format: 1\nid: small\nnodes:\n- id: a\n  type: output\n  value: {}\n"
 
@@ -115,16 +114,3 @@ def test_versions_are_compared_in_words() -> None:
         "nodes: in another order",
     ]
     assert diff(before, before.model_copy(update={"layout": {}})) == []
-
-
-def test_the_example_of_the_guide_runs(room: Room) -> None:
-    guide = Path(__file__).parents[2] / "docs" / "guides" / "flows.md"
-    (example,) = re.findall(r"```yaml\n(.*?)```", guide.read_text(), re.DOTALL)
-    flow = load_yaml(example)
-    assert validate(flow) == []
-    run_id = room.start(flow, customers=["ann", "bob"])
-    room.drive()
-    assert room.get(run_id).status == "waiting_for_approval"
-    room.answer(run_id, "gate", {"decision": "approve", "by": "usr_x"})
-    assert room.outcome(run_id)["output"] == {"sent": 2, "note": "Reminded ann and bob."}
-    assert room.run(flow, customers=[])["output"] == {"sent": 0, "note": "Nobody owes anything."}

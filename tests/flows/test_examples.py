@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from steward.core.clock import MovableClock
-from steward.data.samples import generate
 from steward.flows.launch import Start
+from steward.samples import generate
 from steward.testing.installation import Installation
 
 FLOWS = sorted((Path(__file__).parents[2] / "examples/flows").glob("*.yaml"))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from steward.flows._evaluate import STEPS
 from steward.flows._fitting import reading
-from steward.flows._functions import BUDGET
+from steward.flows._values import BUDGET
 from steward.flows.expressions import (
     ExpressionError,
     Path,
@@ -105,7 +105,7 @@ def test_depth_is_bounded_on_both_sides() -> None:
     for _ in range(5_000):
         value = [value]
     with pytest.raises(ExpressionError, match="nested too deeply"):
-        expression("item == 1").value(lambda _: value)
+        expression("item == item").value(lambda _: value)
     limit = sys.getrecursionlimit()
     deepest = "1" + "+1" * 31
     assert expression(deepest).value(lookup) == 32
@@ -137,7 +137,13 @@ def test_no_way_leads_into_python() -> None:
         "inputs.l.map(a, string(inputs.l))",
         "[0].map(a, inputs.l).map(b, [b, b, b, b]).map(c, [c, c, c, c]).map(d, [d, d, d, d])",
         "inputs.l.map(a, inputs.s.upper())",
-        "inputs.huge.size()",
+        "inputs.huge.exists(x, x > 0)",
+        "1 in inputs.huge",
+        "inputs.huge == inputs.huge",
+        "sum(inputs.huge)",
+        # Passing a value on costs little, passing it on again costs what it holds.
+        "inputs.l.map(a, inputs.l)",
+        "inputs.l.map(a, {'all': inputs.l, 'a': a})",
     ],
 )
 def test_what_costs_too_much_is_stopped(text: str) -> None:
@@ -146,6 +152,40 @@ def test_what_costs_too_much_is_stopped(text: str) -> None:
     with pytest.raises(ExpressionError, match="too many steps"):
         parsed.value(lambda path: data[path.names[1]])
     assert BUDGET.left < 0
+
+
+ITEMS = [{"id": n, "ok": n % 3 == 0, "words": ["a", "b"], "in": {"n": n}} for n in range(5_000)]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("size(nodes.each.output)", 5_000),
+        ("nodes.each.output.size() > 4000 && nodes.each.output.size() < 6000", True),
+        ("nodes.each.output[4999].in.n", 4_999),
+        ("nodes.each.output.filter(row, row.ok).size()", 1_667),
+        ("nodes.each.output.filter(row, row.id > 4997)", ITEMS[-2:]),
+        ("nodes.each.output.filter(row, row.ok)", ITEMS[::3]),
+        ("nodes.each.output[3] in nodes.each.output", True),
+        ("{'id': 7} in nodes.each.output", False),
+        ("nodes.each.output.exists(row, row.id == 4999)", True),
+        ("nodes.each.output.all(row, size(row.words) == 2)", True),
+        ("nodes.each.output.map(row, row.id)[4999]", 4_999),
+        ("{'rows': nodes.each.output, 'count': size(nodes.each.output)}.count", 5_000),
+    ],
+)
+def test_the_output_of_a_map_over_thousands_of_items_can_be_read(text: str, value: Any) -> None:
+    assert expression(text).value(lambda _: ITEMS) == value
+    assert BUDGET.left >= 0
+
+
+def test_values_that_are_not_touched_cost_nothing() -> None:
+    left = []
+    for count in (10, STEPS * 2):
+        rows = [{"n": n} for n in range(count)]
+        assert expression("size(inputs.rows)").value(partial(_always, rows)) == count
+        left.append(BUDGET.left)
+    assert left[0] == left[1]
 
 
 def test_texts_without_an_end_are_found_in_linear_time() -> None:

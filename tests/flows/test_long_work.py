@@ -13,13 +13,13 @@ import pytest
 
 from steward.broker.presets import preset
 from steward.core.work import Stopped
-from steward.data.ingest import isolation
-from steward.data.scratch import Scratch
-from steward.data.show import xlsx
 from steward.flows.direct_calls import DirectCall
 from steward.identity import Role
+from steward.ingest import isolation
+from steward.output import xlsx
 from steward.runs import Kind, Run, Status
 from steward.runs.worker import WorkerThread
+from steward.tables.scratch import Scratch
 from steward.testing import Installation
 from steward.tools import _commits, ingest
 

@@ -31,12 +31,23 @@ UNDER_THE_BAR = """() => {
 WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
+NOTE = "Complaints about parcels go to Graz."
+
+
 class _Model(BaseHTTPRequestHandler):
-    """A model server that always says the same."""
+    """A model server that always says the same; with a memory, it keeps one note and then knows it."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        message = {"role": "assistant", "content": "Two customers complained."}
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        tools = [each["function"]["name"] for each in asked.get("tools", ())]
+        said = json.dumps(asked["messages"])
+        message: dict[str, object] = {"role": "assistant", "content": "Two customers complained."}
+        if "remember" in tools and NOTE not in said:
+            function = {"name": "remember", "arguments": json.dumps({"text": NOTE})}
+            call = {"id": "call_1", "type": "function", "function": function}
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        elif "remember" in tools and "Your note 1 of" in said:
+            message["content"] = "They go to Graz, as noted before."
         body = json.dumps(
             {
                 "id": "one",
@@ -133,6 +144,58 @@ def test_an_agent_is_composed_compared_tried_and_counted(
         page.get_by_role("tab", name="Figures").click()
         expect(page.get_by_text("Requests to models")).to_be_visible()
         assert accessibility_problems(page) == []
+
+
+def test_an_agent_remembers_and_its_notes_are_looked_at_deleted_and_brought_back(
+    first_home: Path, tmp_path: Path, open_desk: Callable[..., Desk], model: str
+) -> None:
+    home = shutil.copytree(first_home, tmp_path / "home")
+    with running(home, STEWARD_MODELS__DEFAULT=model) as started:
+        page = open_desk().page
+        page.goto(started.with_new_link().sign_in)
+        start_from(page, "Summariser", "parcels")
+        page.get_by_role("tab", name="Memory").click()
+        expect(page.get_by_text("This agent remembers nothing")).to_be_visible()
+
+        page.get_by_role("tab", name="Compose").click()
+        file = page.get_by_role("region", name="As a file")
+        page.get_by_role("switch", name="Remember between runs").click(force=True)
+        page.get_by_label("Notes at most").fill("5")
+        expect(file).to_contain_text("With your changes, which are not saved yet.")
+        expect(file).to_contain_text("keep: 5")
+        page.get_by_label("Output schema").fill("{")
+        expect(file).to_contain_text("This is the saved version.")
+        expect(file).not_to_contain_text("keep: 5")
+        page.get_by_role("button", name="Discard changes").click()
+        expect(page.get_by_label("Output schema")).to_have_value("")
+        expect(page.get_by_text("not saved yet")).to_have_count(0)
+
+        page.get_by_role("switch", name="Remember between runs").click(force=True)
+        page.get_by_label("Notes at most").fill("5")
+        assert accessibility_problems(page) == []
+        page.get_by_role("button", name="Save as a new version").click()
+        expect(page.get_by_text("Saved as version 2")).to_be_visible()
+        page.get_by_role("tab", name="Memory").click()
+        expect(page.get_by_text("No notes yet")).to_be_visible()
+
+        for answer in ("Two customers complained.", "They go to Graz, as noted before."):
+            page.get_by_role("tab", name="Try it").click()
+            page.get_by_label("Task").fill("Where do complaints go?")
+            page.get_by_role("button", name="Try it").click()
+            expect(page.get_by_role("region", name="Answer")).to_contain_text(answer)
+            page.get_by_role("tab", name="Compose").click()
+
+        page.get_by_role("tab", name="Memory").click()
+        notes = page.get_by_role("list", name="Notes")
+        expect(notes).to_contain_text(NOTE)
+        expect(page.get_by_text("1 of at most 5 notes.")).to_be_visible()
+        expect(notes.get_by_role("link", name="Open the run")).to_be_visible()
+        assert accessibility_problems(page) == []
+        page.get_by_role("button", name="Delete note 1").click()
+        expect(page.get_by_text("No notes yet")).to_be_visible()
+        expect(page.get_by_text("Note 1 deleted")).to_be_visible()
+        page.keyboard.press("Control+z")
+        expect(notes).to_contain_text(NOTE)
 
 
 def test_agents_fit_a_narrow_dark_screen_and_say_that_no_model_is_set_up(

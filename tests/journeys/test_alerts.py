@@ -43,6 +43,7 @@ def move_back(site: Site, hours: int) -> None:
     with closing(sqlite3.connect(site.home / "steward.db", timeout=30)) as connection:
         connection.execute("UPDATE runs SET ended_at = ended_at - ?", [hours * 3_600_000_000])
         connection.execute("UPDATE observed_facts SET hour = hour - ?", [hours])
+        connection.execute("UPDATE observed_ended_hours SET at = at - ?", [hours])
         connection.execute("UPDATE alert_rules SET checked_hour = checked_hour - 1")
         connection.commit()
 

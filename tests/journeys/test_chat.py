@@ -212,6 +212,7 @@ def approve_the_call(turn: Locator) -> None:
     """Safe mode asks for the change itself, in the place where it is made."""
     asked = turn.get_by_role("button", name="Approve once")
     expect(asked).to_be_visible(timeout=SLOW)
+    turn.get_by_text("All details").click()
     expect(turn.get_by_role("group", name="Exact payload")).to_contain_text("parse_dates")
     expect(turn.get_by_role("group", name="Changed cells")).to_be_visible()
     look(turn.page)

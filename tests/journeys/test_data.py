@@ -250,7 +250,7 @@ def test_records_are_matched_tried_out_and_applied(site: Site, page: Page) -> No
     expect(page.get_by_role("list", name="Checks")).to_contain_text(
         "every entity has one golden record", timeout=SLOW
     )
-    page.locator("summary").first.click()
+    page.get_by_role("main").locator("summary").first.click()
     expect(page.get_by_role("group", name="Why they are one")).to_contain_text("merged")
     expect(page.get_by_role("group", name="Golden records")).to_be_visible()
     check_accessible(page)

@@ -133,6 +133,22 @@ def test_the_palette_takes_one_anywhere_by_keyboard(site: Site, open_desk: OpenD
     page.keyboard.type("api tok")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1, name="API tokens")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name=re.compile("Search pages")).fill("billing")
+    expect(page.get_by_role("option", name=re.compile("billing_invoices")).first).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="billing_invoices")).to_be_visible()
+
+
+def test_a_question_on_the_first_page_is_answered_in_a_conversation(
+    site: Site, open_desk: OpenDesk
+) -> None:
+    page = sign_in(open_desk(), site)
+    expect(page.get_by_role("list", name="Things to try").get_by_role("button")).to_have_count(3)
+    page.get_by_label("Your question").fill("How many rows does billing_invoices have?")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/chat/thr_"))
+    expect(page.get_by_text("5,227").first).to_be_visible(timeout=60_000)
 
 
 def test_every_page_is_accessible_wide_and_narrow_light_and_dark(

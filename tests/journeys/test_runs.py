@@ -70,6 +70,7 @@ def switch_safe_mode(page: Page) -> Locator:
 def approve_from_the_inbox(page: Page) -> None:
     open_inbox(page)
     card = page.get_by_role("listitem").filter(has_text="Trim the customers")
+    card.get_by_text("All details").click()
     expect(card.get_by_role("group", name="Exact payload")).to_contain_text("crm_customers")
     expect(card.get_by_role("group", name="Changed cells")).to_contain_text("Sauer Logistik GmbH")
     expect(card.get_by_text("Safe mode is on").first).to_be_visible()

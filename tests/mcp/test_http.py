@@ -9,8 +9,15 @@ from typing import Any
 import httpx2
 import pytest
 from mcp import Client, MCPError
-from mcp_types import BlobResourceContents, TextResourceContents
+from mcp_types import (
+    BlobResourceContents,
+    PromptReference,
+    ResourceLink,
+    ResourceTemplateReference,
+    TextResourceContents,
+)
 
+from steward.api.routes import mcp as door
 from steward.api.routes.mcp import SESSIONS_PER_PERSON
 from steward.broker.tool import Risk
 from steward.flows.client_sessions import CALL, SESSION
@@ -301,3 +308,48 @@ def test_one_person_cannot_take_all_sessions(installation: Installation) -> None
         session = opened[0].headers["mcp-session-id"]
         assert web.delete(url, headers={**mine, "mcp-session-id": session}).status_code == 200
         assert web.post(url, json=first, headers=mine).status_code == 200
+
+
+def test_requests_without_a_session_take_no_place_of_one(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "SESSIONS_PER_PERSON", 1)
+    token = token_of(installation, Role.viewer)
+
+    async def say(address: str) -> None:
+        async with over_http(address, token, mode=BEFORE) as old:
+            await old.list_tools()
+            async with over_http(address, token, mode=NEWEST) as new:
+                assert (await new.list_tools()).tools
+
+    with LiveServer(installation) as address:
+        asyncio.run(say(address))
+
+
+def test_small_files_of_a_call_are_in_its_result_and_others_are_linked(
+    installation: Installation,
+) -> None:
+    load(installation)
+
+    async def say(client: Client) -> None:
+        made = await client.call_tool("render_xlsx", {"dataset": "people"})
+        linked = [each for each in made.content if isinstance(each, ResourceLink)]
+        assert [each.uri for each in linked] == [about(made)["files"][0]["uri"]]
+
+    talk(installation, say)
+
+
+def test_names_of_datasets_are_completed_for_those_who_may_see_them(
+    installation: Installation,
+) -> None:
+    load(installation)
+    load(installation, name="pets")
+
+    async def say(client: Client) -> None:
+        template = ResourceTemplateReference(uri="steward://datasets/{name}")
+        found = await client.complete(template, {"name": "name", "value": "PE"})
+        assert found.completion.values == ["people", "pets"]
+        unknown = PromptReference(name="playbook:none")
+        assert not (await client.complete(unknown, {"name": "a", "value": ""})).completion.values
+
+    talk(installation, say, Role.viewer)

@@ -460,6 +460,7 @@ def make_facts(installation: Installation) -> Callable[[list[float]], None]:
         _query(installation, WORKING)
         installation.steward.observations.projector.catch_up(installation.scope)
         from steward.observe._tables import facts
+        from steward.observe.ended_hours import add_ended
         from steward.observe.facts import NANO, hour_of
         from steward.runs import _tables as run_tables
 
@@ -472,15 +473,13 @@ def make_facts(installation: Installation) -> Callable[[list[float]], None]:
                 run_id = installation.steward.ids.new("run")
                 row = {**run._mapping, "id": run_id, "root_id": run_id, "ended_at": ended}
                 tx.execute(sa.insert(run_tables.runs).values(**row))
-                tx.execute(
-                    sa.insert(facts).values(
-                        **{
-                            **fact._mapping,
-                            "run_id": run_id,
-                            "hour": hour_of(ended),
-                            "nano_usd": round(usd * NANO),
-                        }
-                    )
-                )
+                fact_row = {
+                    **fact._mapping,
+                    "run_id": run_id,
+                    "hour": hour_of(ended),
+                    "nano_usd": round(usd * NANO),
+                }
+                tx.execute(sa.insert(facts).values(**fact_row))
+                add_ended(tx, [(hour_of(ended), [fact_row])])
 
     return make

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steward.agents.run_explainer import unsupported_by
+from steward.agents.explaining.run_explainer import unsupported_by
 from steward.identity import Role
 from steward.observe.analysis.trace_rules import critical_path, retry_storms, time_spent
 from steward.observe.trace_tree import ListedRows, Trace, TraceRow

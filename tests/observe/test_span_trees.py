@@ -4,13 +4,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from random import Random
+from threading import Event
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from steward.core import MovableClock
-from steward.core.errors import Invalid
+from steward.core.errors import Invalid, Unavailable
 from steward.observe import Trace, TraceFilter, Traces
 from steward.observe._tables import spans, trees
 from steward.observe.trace_tree import TraceRow
@@ -114,6 +115,59 @@ def test_a_stored_trace_is_the_one_that_journals_make(room: Room) -> None:
     assert len(room.tree_ids()) == 1
     whole = room.stored.trace(room.scope, run.id, _everything)
     assert room.rows_stored() == len(whole.rows) > 7 * 3
+
+
+def test_a_first_look_shows_the_first_spans_until_all_are_stored(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = room.start()
+    steward = room.installation.steward
+    traces = Traces(steward.database, room.runs, room.trees, room.received, stored_from=0, first=9)
+    may_save, save = Event(), room.trees.save
+
+    def saved(*given: Any) -> str:
+        assert may_save.wait(30)
+        return save(*given)
+
+    monkeypatch.setattr(room.trees, "save", saved)
+    whole = room.made.trace(room.scope, run.id, _everything)
+    names = {(row.run_id, row.key) for row in whole.rows}
+    for _ in range(2):
+        first = traces.look(room.scope, run.id, _everything)
+        assert first.reading is not None
+        assert first.reading.entries > 9
+        assert 1 < len(first.rows) < len(whole.rows)
+        assert {(row.run_id, row.key) for row in first.rows} < names
+    # Whoever may not see the runs below does not see them in a first look, either.
+    alone = traces.look(room.scope, run.id, lambda subject: subject is None)
+    assert {row.run_id for row in alone.rows} == {run.id}
+    may_save.set()
+    traces.settle(run.root_id)
+    assert len(room.tree_ids()) == 1
+    found = traces.look(room.scope, run.id, _everything)
+    assert found.reading is None
+    _same(found, whole)
+
+
+def test_a_trace_that_cannot_be_stored_says_why_at_the_next_look(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = room.start()
+    steward = room.installation.steward
+    traces = Traces(steward.database, room.runs, room.trees, room.received, stored_from=0, first=9)
+
+    def full(*_: Any) -> str:
+        raise Unavailable("The disk is full.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(room.trees, "save", full)
+        assert traces.look(room.scope, run.id, _everything).reading is not None
+        traces.settle(run.root_id)
+        with pytest.raises(Unavailable, match="disk is full"):
+            traces.look(room.scope, run.id, _everything)
+    traces.look(room.scope, run.id, _everything)
+    traces.settle(run.root_id)
+    assert traces.look(room.scope, run.id, _everything).reading is None
 
 
 def test_windows_folds_and_filters_find_the_same(room: Room) -> None:

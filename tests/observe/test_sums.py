@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.observe._tables import abouts, people, rollups
+from steward.observe._tables import abouts, ended_hours, people, rollups
+from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, HOUR, MINUTE, hours_between
 from steward.testing import Installation
@@ -43,7 +44,7 @@ def _rolled(installation: Installation) -> list[tuple[Any, ...]]:
     with installation.steward.database.read(installation.scope) as tx:
         return [
             row
-            for table in (rollups, abouts, people)
+            for table in (rollups, abouts, people, ended_hours)
             for row in sorted(tuple(row) for row in tx.rows(sa.select(table)))
         ]
 
@@ -301,6 +302,26 @@ def test_minutes_and_hours_go_with_time_and_days_stay(installation: Installation
         installation.scope, installation.clock.now(), 366, "flow"
     )
     assert costs.nano_usd == sum(told) > 0
+
+
+def test_the_day_that_is_under_way_is_read_as_one(installation: Installation) -> None:
+    sums = installation.steward.observations.projector.sums
+    engine = sa.create_engine("sqlite://")
+
+    def spelled(held: sa.ColumnElement[bool]) -> str:
+        return str(held.compile(engine, compile_kwargs={"literal_binds": True}))
+
+    now = hour_of(installation.clock.now())
+    assert now % 24 not in {0, 23}
+    midnight = now - now % 24
+    assert spelled(sums.between(midnight - 24, now)) == spelled(
+        hours_between(midnight - 24, midnight + 23)
+    )
+    # What ended before now may have more after it.
+    for last in (now - 1, now - 24):
+        assert spelled(sums.between(midnight - 48, last)) == spelled(
+            hours_between(midnight - 48, last)
+        )
 
 
 @given(st.integers(0, 200), st.integers(1, 200))

@@ -13,7 +13,6 @@ import pytest
 
 from steward.broker.approvals import State, Verdict
 from steward.broker.samples import sample
-from steward.data.samples import generate
 from steward.flows import load_yaml
 from steward.flows.drawing import drawing
 from steward.flows.model import Flow
@@ -21,6 +20,7 @@ from steward.flows.standing import standings
 from steward.playbooks.compiling import compiled
 from steward.playbooks.documents import read
 from steward.runs import Run, Status
+from steward.samples import generate
 from tests.flows.test_examples import FLOWS
 from tests.playbooks.conftest import Room
 from tests.playbooks.services import services

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from steward.core.errors import Invalid
-from steward.data.engine import session
-from steward.data.samples import SampleSet, generate
 from steward.runs import Run, Status
+from steward.samples import SampleSet, generate
+from steward.tables.engine import session
 from steward.testing import Installation
 from steward.tools.propose_rules import with_threshold
 from tests.playbooks.conftest import Room, returned_to, with_data

@@ -10,7 +10,7 @@ import pytest
 
 from steward.core.errors import StewardError
 from steward.playbooks import Change
-from steward.playbooks.exchange import Source
+from steward.playbooks.exchange import SourceFile
 from steward.playbooks.packing import packed, unpacked
 from tests.cli.fixtures import filled, started_home, terminal
 from tests.cli.terminal import Terminal
@@ -64,13 +64,13 @@ graph:
 
 def test_comments_come_and_go_with_the_files(room: Room) -> None:
     exchange, access = room.playbooks.exchange, room.editor.access
-    first = exchange.bring_in_all(access, [Source("commented.yaml", COMMENTED)])
+    first = exchange.bring_in_all(access, [SourceFile("commented.yaml", COMMENTED)])
     assert [each.change for each in first] == [Change.created]
     [(name, text)] = exchange.files(access)
     address = room.editor.user.email
     said = f"name: Commented  # short\nowner: {address}\n# what it may cost\n"
     assert text == COMMENTED.replace("name: Commented  # short\n# what it may cost\n", said)
-    again = exchange.bring_in_all(access, [Source(name, text)])
+    again = exchange.bring_in_all(access, [SourceFile(name, text)])
     assert [each.change for each in again] == [Change.unchanged]
     assert exchange.files(access) == [(name, text)]
     card = room.playbooks.library.get(access, "commented")

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from steward.broker.grants import NOTHING_FIXED, Grant
+from steward.connections.documents import Draft
 from steward.core.errors import Conflict
 from steward.playbooks import _tables as tables
 from steward.playbooks.deployments import Deployment
@@ -55,6 +56,19 @@ steps:
   - {id: call, type: shout, text: hello}
   - {id: again, question: "Still?", form: {type: boolean}}
 output: "${nodes.call.output}"
+"""
+ORDERS = """\
+format: 1
+id: orders
+budget: {usd: 1}
+graph:
+  nodes:
+    - id: each
+      type: map
+      over: "[1, 2]"
+      body:
+        nodes:
+          - {id: ask, type: tool, tool: http_request, arguments: {url: "https://shop.invalid/api/orders", connection: shop}}
 """
 OPEN = '@id("open")\npermit (principal, action, resource);'
 NO_LISTS = (
@@ -299,6 +313,31 @@ def test_a_run_that_goes_on_meets_no_other_code_in_its_nodes(room: Room, tmp_pat
     room.answer(run, True)
     assert room.fresh(run).status is Status.done
     assert asyncio.run(room.runs.replay(run.scope, run.id)).divergences == ()
+
+
+def test_a_run_refuses_a_plug_in_that_brings_another_kind_of_connection_than_the_deployed_one(
+    room: Room, tmp_path: Path
+) -> None:
+    first = scaffold(tmp_path / "one", "connector")
+    project = (tmp_path / "one/acme-tax/pyproject.toml").read_text()
+    second = scaffold(tmp_path / "two", "connector", pyproject=project.replace("0.1.0", "0.2.0"))
+    install(room, first)
+    owner, steward = room.installation.owner.access, room.installation.steward
+    settings = {"base_url": "https://shop.invalid/api"}
+    draft = Draft("shop", "web_shop", settings, values={"token": "a-token-of-the-shop"})
+    steward.connections.documents.create(owner, draft)
+    made = deployed(room, ORDERS)
+    pins = {each.name: each for each in in_force(room, made).pins}
+    assert pins["shop"].kind == "connection"
+    pin = pins["plug-in acme-tax"]
+    assert (pin.hash, pin.fixed) == (read_wheel(first).sha256, True)
+
+    install(room, second)
+
+    with pytest.raises(Conflict, match=r"Installed now is version 0\.2\.0 with other code"):
+        room.playbooks.running.start(room.editor.access, made, {})
+    # A flow that names no connection of that kind goes on.
+    assert run_of(room, deployed(room, TALLY)).status is Status.done
 
 
 def test_going_back_to_code_that_is_gone_is_refused_and_changes_nothing(

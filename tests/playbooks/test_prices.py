@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from steward.playbooks.prices import NodePrice, Price
+from steward.playbooks.price_parts import NodePrice, Price
 from steward.runs import Status
 from steward.testing.models import ScriptedLineup, ScriptedModel
 from tests.playbooks.conftest import Room
@@ -187,3 +187,58 @@ def test_a_tool_that_is_called_as_written_needs_no_estimate(
 ) -> None:
     node = "{id: look, type: agent, instructions: Look., tools: [list_datasets]}"
     assert priced(room, graph(node)).nodes == []
+
+
+def inner(price: Price) -> dict[str, NodePrice]:
+    return {each.node: each for each in price.inner}
+
+
+def test_steps_inside_others_have_a_price_for_each_time_and_for_all(
+    room: Room, model: ScriptedModel
+) -> None:
+    price = priced(room, graph(listed("['a', 'b', 'c']")))
+    found = inner(price)["each/write"]
+    assert (found.times, found.most_times) == (3, 3)
+    assert found.usd == pytest.approx(only(price).usd)
+    assert found.most_usd == pytest.approx(only(price).most_usd)
+    assert found.each_usd == pytest.approx((found.usd or 0) / 3)
+    assert found.most_each_usd == pytest.approx((found.most_usd or 0) / 3)
+    body = "{nodes: [{id: write, type: agent, instructions: Write a letter.}]}"
+    loop = f"{{id: again, type: loop, until: 'index > 3', at_most: 5, body: {body}}}"
+    passes = inner(priced(room, graph(loop).replace("id: graph", "id: repeated")))["again/write"]
+    assert (passes.times, passes.most_times) == (1, 5)
+    assert passes.most_each_usd == pytest.approx((passes.most_usd or 0) / 5)
+    # The branches of a parallel step are not part of the name that an editor has for a step.
+    both = f"{{id: both, type: parallel, branches: {{one: {body}}}}}"
+    aside = inner(priced(room, graph(both).replace("id: graph", "id: both")))["both/write"]
+    assert aside.times == 1
+    assert aside.usd == pytest.approx(found.each_usd)
+    flow = "{format: 1, id: inside, nodes: [" + listed("['a', 'b']") + "]}"
+    sub = f"{{id: sub, type: subflow, flow: {flow}}}"
+    deep = inner(priced(room, graph(sub).replace("id: graph", "id: deep")))
+    assert set(deep) == {"sub/each", "sub/each/write"}
+    assert deep["sub/each/write"].times == 2
+    asked = "{type: object, properties: {names: {type: array}}, required: [names]}"
+    open_ = graph(listed("inputs.names"), asked).replace("graph\n", "open\n", 1)
+    one = inner(priced(room, open_))["each/write"]
+    assert (one.times, one.most_times) == (None, None)
+    assert one.usd == one.each_usd == pytest.approx(found.each_usd)
+
+
+def test_steps_inside_others_cost_what_they_did_in_past_runs(
+    room: Room, model: ScriptedModel
+) -> None:
+    asked = "{type: object, properties: {names: {type: array}}, required: [names]}"
+    access = room.editor.access
+    made = room.playbooks.library.create(access, graph(listed("inputs.names"), asked))
+    room.playbooks.deploying.deploy(access, made.id)
+    for names in (["a", "b", "c"], ["a"]):
+        room.playbooks.running.start(access, made.id, {"names": names})
+        room.drive()
+    price = room.playbooks.prices.of(access, made.id)
+    found = inner(price)["each/write"]
+    assert found.times == found.most_times == 2
+    assert found.usd == pytest.approx(only(price).usd)
+    assert found.each_usd == pytest.approx((found.usd or 0) / 2)
+    assert found.rests_on == "Average of 2 past runs."
+    assert not found.is_estimate

@@ -5,7 +5,7 @@ import pytest
 from steward.core.errors import Conflict, NotFound
 from steward.observe._tables import facts
 from steward.playbooks._tables import shadows
-from steward.playbooks.shadows import Comparison, Shadow
+from steward.playbooks.shadows import Shadow, ShadowComparison
 from steward.runs import Run, Status
 from tests.playbooks.conftest import Room
 
@@ -51,7 +51,7 @@ def ended(room: Room, run: Run, decision: str = "approve") -> Run:
     return room.fresh(run)
 
 
-def settled(room: Room, playbook: str) -> tuple[Shadow, list[Comparison]]:
+def settled(room: Room, playbook: str) -> tuple[Shadow, list[ShadowComparison]]:
     while room.playbooks.shadows.round():
         room.drive()
     access = room.editor.access

@@ -188,7 +188,7 @@ def test_bombs_are_held_and_stop_no_other_mail(room: Room, box: PostBox) -> None
 def test_a_mail_that_is_too_large_is_not_fetched(
     room: Room, box: PostBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steward.connections.mailbox.MOST_BYTES", 20_000)
+    monkeypatch.setattr("steward.connections.mailbox.MOST_MAIL_BYTES", 20_000)
     shown = listening(room)
     box.deliver(letter("large", "x" * 30_000), letter("small"))
     look(room, shown)

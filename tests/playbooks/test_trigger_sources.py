@@ -315,3 +315,25 @@ def test_a_database_inside_is_not_called(room: Room, address: str | None, said: 
     shown = deploy(room, "{type: postgres_notify, url_secret: db, channel: orders}")
     room.go_round()
     assert said in fresh(room, shown).failing_why.lower()
+
+
+def test_each_message_in_the_chat_that_fits_starts_it_once(room: Room) -> None:
+    threads = room.installation.steward.threads
+    threads.begin(room.editor.access, "before it was deployed")
+    shown = deploy(room, "{type: chat_message, contains: '@Orders'}")
+    assert room.go_round() == 0
+    thread, run = threads.begin(room.editor.access, "Please tell @orders of it")
+    threads.begin(room.editor.access, "Not for anyone")
+    assert room.go_round() == 1
+    assert room.go_round() == 0
+    [event] = events(room, shown)
+    assert event.document["data"] == {
+        "text": "Please tell @orders of it",
+        "thread": thread.id,
+        "run": run.id,
+        "by": room.editor.access.user_id,
+        "attachments": [],
+    }
+    # Runs that it starts are no messages.
+    room.drive()
+    assert room.go_round() == 0

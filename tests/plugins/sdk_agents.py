@@ -15,7 +15,7 @@ from agents import (
     input_guardrail,
 )
 
-from steward.agents.packages import Packaged
+from steward.agents import Memory, Packaged
 
 
 def _tool(text: str) -> Any:
@@ -62,3 +62,14 @@ handing = Agent(
     handoffs=[handoff(following, on_handoff=lambda _context: passed_on.append("on"))],
 )
 needy = pydantic_ai.Agent(name="Needy", deps_type=int)
+
+
+@function_tool
+def forget() -> str:
+    """Has a name that a memory brings."""
+    return "gone"
+
+
+mindful = Packaged(Agent(name="Mindful", instructions="Answer."), memory=Memory())
+mindful_too = Packaged(pydantic_ai.Agent(name="Mindful", instructions="Answer."), memory=Memory())
+forgetful = Packaged(Agent(name="Forgetful", tools=[forget]), memory=Memory())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steward.agents.packages import AGENTS, read_package_agent
+from steward.agents.operating.packages import AGENTS, read_package_agent
 from steward.broker.approvals import Verdict
 from steward.core import MovableClock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
@@ -30,7 +30,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent
 
-from steward.agents.packages import Packaged
+from steward.agents.operating.packages import Packaged
 
 
 class Verdict(BaseModel):
@@ -133,9 +133,9 @@ def refunds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def loaded() -> Iterator[None]:
     """Agents of this package, as if a plug-in had brought them."""
-    names = ("judged", "sneaking", "handing")
+    names = ("judged", "sneaking", "handing", "mindful", "mindful-too")
     for name in names:
-        AGENTS.add(name, read_package_agent(name, PIN, getattr(sdk_agents, name)))
+        AGENTS.add(name, read_package_agent(name, PIN, getattr(sdk_agents, name.replace("-", "_"))))
     yield
     for name in names:
         AGENTS.remove(name)
@@ -352,3 +352,32 @@ def test_an_agent_of_pydantic_ai_parks_books_once_and_replays(bare: Desk, tmp_pa
     assert (found["kind"], found["tool"], "39.9" in found["text"]) == ("tool", "look_up", True)
     bare.replays(run)
     assert ledger.read_text() == "A-17,39.9\n"
+
+
+@pytest.mark.usefixtures("loaded")
+@pytest.mark.parametrize("name", ["mindful", "mindful-too"])
+def test_an_agent_of_a_package_remembers_between_runs(bare: Desk, name: str) -> None:
+    bare.script(calls("remember", text="Ada is in Graz."), "Noted.")
+    first = bare.run("Note where Ada is.", name)
+    assert bare.ended(first)["output"] == "Noted.", bare.ended(first)
+    offered = [tool.name for tool in bare.model.requests[0].tools]
+    assert offered == ["remember", "forget"]
+
+    bare.script("In Graz.")
+    second = bare.run("Where is Ada?", name)
+
+    assert bare.ended(second)["output"] == "In Graz."
+    told = [each.to_json()["text"] for each in bare.model.requests[0].messages]
+    (shown,) = [text for text in told if "Ada is in Graz." in text]
+    assert f'source="memory:{name}"' in shown
+    assert "You have a memory for this project." in told[0]
+    notes = bare.steward.agents.notes
+    (note,) = notes.visible(bare.access.scope, name, bare.access.user_id)
+    notes.delete(bare.access.scope, name, [note.id], by="", call="")
+    bare.replays(second)
+    bare.replays(first)
+
+
+def test_a_package_with_a_memory_has_no_tools_of_these_names() -> None:
+    with pytest.raises(Invalid, match="Rename its own"):
+        read_package_agent("forgetful", PIN, sdk_agents.forgetful)

@@ -17,6 +17,8 @@ WORDS = {
     "f'approval.{status.value}'": [
         f"approval.{each}" for each in (State.approved, State.rejected, State.edited)
     ],
+    "f'client.{why}'": ["client.replayed", "client.removed"],
+    "f'directory.person_{what}'": ["directory.person_added", "directory.person_removed"],
     "f'connection.{what}'": [
         f"connection.{what}"
         for what in (

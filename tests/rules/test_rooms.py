@@ -1,5 +1,8 @@
 """`make test ROOM=x` leaves out no test that a change to the room can break."""
 
+import re
+import tomllib
+
 import grimp
 import pytest
 
@@ -36,7 +39,7 @@ def test_rooms_are_reached_through_others(graph: grimp.ImportGraph) -> None:
 def test_a_small_room_needs_a_part_of_the_tests(graph: grimp.ImportGraph) -> None:
     chosen = affected_tests("observe", graph)
     assert {"tests/observe", "tests/api", "tests/rules"} <= set(chosen)
-    assert "tests/data" not in chosen
+    assert "tests/versions" not in chosen
     assert "tests/crash" not in chosen
     assert "tests/crash" in affected_tests("store", graph)
     assert affected_tests("testing", graph) == ["tests"]
@@ -61,3 +64,13 @@ def test_single_files_elsewhere_that_name_the_room_come_along(graph: grimp.Impor
 )
 def test_what_counts_as_an_import(text: str, named: bool) -> None:
     assert imports_room(text, "cli") is named
+
+
+def test_the_page_about_architecture_draws_the_floors_of_the_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = next(each["layers"] for each in contracts["contracts"] if each["type"] == "layers")
+    floors = [re.findall(r"steward\.(\w+)", layer) for layer in layers]
+    page = (ROOT / "docs/architecture.md").read_text()
+    drawn = page.partition("```text\n")[2].partition("\n```")[0].splitlines()
+    assert [line.split(" · ") for line in drawn] == floors
+    assert {room for floor in floors for room in floor} == set(rooms()) - {"skills"}

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from steward.agents.dossier import dossier
-from steward.agents.telling import Teller
-from steward.agents.turn_documents import turn_document
+from steward.agents.chat.turn_documents import turn_document
+from steward.agents.chat.turn_events import Teller
+from steward.agents.explaining.dossier import dossier
 from steward.observe.spans import spans_of
 from steward.runs import EntryType, Signing
 from steward.runs.capsules import Capsule, unpack

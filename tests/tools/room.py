@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from steward.app import Steward
 from steward.broker.tool import Outcome, Preview, Tool, ToolContext
-from steward.data.versions import Workspace, on_ticket
 from steward.runs import Found, Reconciled, Ticket, digest
 from steward.store import Scope
 from steward.tools import load_tools
+from steward.versions import Workspace, on_ticket
 
 T = TypeVar("T")
 RUN = "run_00000000000000000000000001"

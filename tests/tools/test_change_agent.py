@@ -48,6 +48,16 @@ def test_a_preview_shows_each_field_that_changes(room: Room) -> None:
     assert shown.summary == "Save the agent helper, version 2"
 
 
+def test_a_change_from_or_to_a_default_shows_both_values(room: Room) -> None:
+    room.call("change_agent", arguments(role="explainer"), context(room, ticket="one"))
+
+    shown = room.preview("change_agent", arguments(memory={}), context(room))
+
+    lines = {change["field"]: change["lines"] for change in shown.details["changes"]}
+    assert [*lines["role"][1:]] == ["-explainer", "+operator"]
+    assert [*lines["memory"][1:]] == ["+keep: 20", "+per: project"]
+
+
 def test_undo_brings_the_version_before_back_unless_somebody_changed_it_since(room: Room) -> None:
     tool = load_tools().get("change_agent")
     room.call("change_agent", arguments(), context(room, ticket="one"))

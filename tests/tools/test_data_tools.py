@@ -7,8 +7,8 @@ import pytest
 
 from steward.broker.tool import TOOLS, Outcome
 from steward.core.errors import Bug, Conflict, Invalid, NotFound, Unavailable
-from steward.data.samples import generate
 from steward.runs import Found
+from steward.samples import generate
 from tests.tools.conftest import CUSTOMERS
 from tests.tools.room import Room
 

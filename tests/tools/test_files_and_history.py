@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, TooLarge
-from steward.data.versions import Draft
 from steward.runs import Execution, Found, Json, RunRequest
 from steward.tools import load_tools
+from steward.versions import Draft
 from tests.tools.room import Room, run
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from steward.connections import Http
 from steward.core.errors import Denied, Invalid, NotFound, TooLarge
-from steward.data.ingest import ColumnOption, Options
+from steward.ingest import ColumnOption, Options
 from steward.tools import FileOptions
 from tests.connections.outside import ok, redirect, serving
 from tests.tools.room import Room, run

@@ -1,6 +1,7 @@
 """The HTTP door: routes, guards and errors; no logic of its own."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
@@ -11,8 +12,10 @@ from steward.api.guards import guard_of
 from steward.api.limits import RateLimiter
 from steward.api.metric_feeds import Feed, Feeds, Key
 from steward.api.middleware import RequestFrame
+from steward.api.route_index import RouteIndex
 from steward.api.routes import (
     ag_ui,
+    agent_notes,
     agents,
     alerts,
     analyses,
@@ -28,6 +31,7 @@ from steward.api.routes import (
     datasets,
     definitions,
     details,
+    directories,
     dossiers,
     evaluations,
     events,
@@ -38,6 +42,7 @@ from steward.api.routes import (
     metrics,
     models,
     notifications,
+    oauth,
     observe,
     playbook_deployments,
     playbook_drafts,
@@ -58,6 +63,8 @@ from steward.api.routes import (
     run_records,
     run_steering,
     runs,
+    scim,
+    search,
     secrets,
     server_tools,
     servers,
@@ -66,6 +73,7 @@ from steward.api.routes import (
     sign_on,
     skills,
     span_contents,
+    take_back,
     threads,
     tokens,
     tools,
@@ -74,17 +82,27 @@ from steward.api.routes import (
     weighings,
 )
 from steward.api.streams import StreamPlaces
-from steward.app import Steward
-from steward.app.dashboards import live_figures
+from steward.app import Steward, live_figures
+from steward.core.lazy_doors import lazily
 
-__all__ = ["create_api", "create_routes"]
+if TYPE_CHECKING:
+    from steward.api.server import serve
+
+__all__ = [
+    "create_api",
+    "create_routes",
+    "serve",
+]
 
 _ROUTERS = (
     session.router,
     sign_on.router,
+    directories.router,
     projects.router,
     invitations.router,
+    search.router,
     tokens.router,
+    oauth.router,
     models.router,
     models.local_router,
     secrets.router,
@@ -102,6 +120,7 @@ _ROUTERS = (
     sign_ins.router,
     changes.router,
     history.router,
+    take_back.router,
     resolve.router,
     tools.router,
     skills.router,
@@ -139,6 +158,7 @@ _ROUTERS = (
     threads.router,
     ag_ui.router,
     agents.router,
+    agent_notes.router,
     recipes.router,
     approvals.router,
     policy.router,
@@ -149,7 +169,8 @@ _ROUTERS = (
 def create_routes() -> FastAPI:
     """The routes without an installation behind them; enough to describe the API."""
     api = FastAPI(title="Steward", docs_url=None, redoc_url=None, openapi_url=None)
-    api.router.routes.extend(_built_routes())
+    routes = _built_routes()
+    api.router.routes.extend([RouteIndex(routes), *routes])
     openapi.install(api)
     return api
 
@@ -162,6 +183,8 @@ def _built_routes() -> tuple[BaseRoute, ...]:
         api.include_router(router, prefix=openapi.PREFIX)
     api.include_router(health.router)
     api.include_router(mcp.router)
+    api.include_router(oauth.public)
+    api.include_router(scim.router)
     api.include_router(metrics.named)
     for path, route in openapi.routes_of(api):
         if path.startswith(openapi.ALL):
@@ -184,6 +207,7 @@ def create_api(steward: Steward) -> FastAPI:
     places = StreamPlaces(http.streams_per_person)
     api.state.context = ApiContext(steward, limiter, places, Feeds(feed))
     problems.install(api, steward.metrics)
+    api.add_exception_handler(mcp.Unsigned, mcp.answer_unsigned)
 
     @api.get(f"{openapi.PREFIX}/openapi.json", include_in_schema=False)
     def description() -> dict[str, object]:
@@ -192,3 +216,11 @@ def create_api(steward: Steward) -> FastAPI:
     webapp.install(api)
     api.add_middleware(RequestFrame, steward=steward)
     return api
+
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "steward.api.server": ["serve"],
+    },
+)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from steward.agents.live import TRYING
+from steward.agents import TRYING
 from steward.api.chat_events import Happening
 from steward.runs import Run
 

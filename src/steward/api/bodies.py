@@ -9,8 +9,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from steward.core.documents import require_bounded, require_unique_keys
-from steward.core.errors import Invalid, StewardError, TooLarge, TooSlow
+from steward.core import (
+    Invalid,
+    StewardError,
+    TooLarge,
+    TooSlow,
+    require_bounded,
+    require_unique_keys,
+)
 
 LEAST_BYTES: Final = 1024
 """What has to arrive of a body within the time that is allowed for it, unless it ends."""

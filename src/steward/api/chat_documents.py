@@ -7,14 +7,11 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from steward.agents.asking.reading import Asked
-from steward.agents.gallery import Kind
-from steward.agents.threads import Thread, Turn, thread_of
-from steward.agents.turn_documents import SHOWN_ROWS, turn_document
+from steward.agents import SHOWN_ROWS, Asked, Kind, Thread, Turn, thread_of, turn_document
 from steward.api.documents import Output
 from steward.app import Steward
-from steward.core.errors import NotFound
-from steward.flows.fast_path import Message, message_of
+from steward.core import NotFound
+from steward.flows import Message, message_of
 from steward.identity import Access
 from steward.runs import Run
 from steward.store import Scope

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.runs import Kind
 
 ALL: Final = 1_000

@@ -11,7 +11,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 LARGEST_HEADERS: Final = 64 * 1024
 """Bytes of the headers of one request."""
-_LINGER_SECONDS: Final = 5.0
+_LINGER_SECONDS: Final = 2.0
 """For a reader to take the last words of a web socket."""
 
 

@@ -15,8 +15,7 @@ from steward.api.limits import RateLimiter
 from steward.api.metric_feeds import Feeds
 from steward.api.streams import StreamPlaces
 from steward.app import Steward
-from steward.core.fair_threads import FairThreads
-from steward.core.shares import Share, keep_place, sharing
+from steward.core import FairThreads, Share, keep_place, sharing
 from steward.identity import Access
 
 if TYPE_CHECKING:

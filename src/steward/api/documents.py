@@ -11,7 +11,7 @@ from urllib.parse import quote
 from fastapi import Header, Query, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
-from steward.core.errors import Invalid, Problem, RevisionRequired, Stale
+from steward.core import Invalid, Problem, RevisionRequired, Stale
 
 T = TypeVar("T")
 MAX_PAGE = 200

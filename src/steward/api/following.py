@@ -11,15 +11,13 @@ from typing import Any, Final
 
 from anyio import to_thread
 
-from steward.agents.live import LiveText, live_topic
-from steward.agents.telling import Teller
+from steward.agents import LiveText, Teller, live_topic
 from steward.api.chat_events import ALL, ENDS, Happening, Place, placed
 from steward.api.context import ApiContext
 from steward.api.routes.events import HEARTBEAT_SECONDS, still_allowed
-from steward.broker.inbox import BUDGET, GATE, QUESTION, UNCERTAIN
+from steward.broker import BUDGET, GATE, QUESTION, UNCERTAIN
 from steward.identity import Access
-from steward.runs import Entry, Run, Status
-from steward.runs.entries import blob_references
+from steward.runs import Entry, Run, Status, blob_references
 
 _PAGE: Final = 200
 _FOLLOW_SECONDS: Final = 5.0

@@ -14,11 +14,17 @@ from fastapi.routing import APIRoute
 
 from steward.api.context import address_of, context_of, steward_of
 from steward.api.seeing import Seeing
-from steward.core.demand import DEMAND
-from steward.core.errors import Bug, Denied, Invalid, NotFound, Unauthenticated
-from steward.core.ids import is_id
-from steward.core.settings import HttpSettings
-from steward.core.shares import Share
+from steward.core import (
+    DEMAND,
+    Bug,
+    Denied,
+    HttpSettings,
+    Invalid,
+    NotFound,
+    Share,
+    Unauthenticated,
+    is_id,
+)
 from steward.identity import Access, Principal, Role, Via
 from steward.trace import add_to_context
 
@@ -39,7 +45,8 @@ class Public(Guard):
     counted: bool = True
     """Off where the path itself cannot be guessed and thousands of events may come at once from one address."""
 
-    def __call__(self, request: Request) -> None:
+    async def __call__(self, request: Request) -> None:
+        # Not by a thread: it only counts, and thousands of events may come at once.
         if self.counted:
             count_against_address(request)
 
@@ -152,11 +159,14 @@ def count_against_address(request: Request) -> None:
     context_of(request).limiter.take(f"address:{address_of(request)}")
 
 
-def identify(request: Request, *, session_only: bool = False) -> Principal:
+def identify(
+    request: Request, *, session_only: bool = False, audience: str | None = None
+) -> Principal:
     """Who is calling, by bearer token or session cookie; checks CSRF for cookies."""
     context = context_of(request)
     try:
         principal = _resolve(request)
+        _refuse_wrong_door(principal, audience)
     except Unauthenticated:
         # Guessing credentials counts against the address.
         count_against_address(request)
@@ -212,6 +222,16 @@ def _resolve(request: Request) -> Principal:
     if not cookie:
         raise Unauthenticated("Sign in, or send an API token as 'Authorization: Bearer <token>'.")
     return identity.sessions.resolve(cookie)
+
+
+def _refuse_wrong_door(principal: Principal, audience: str | None) -> None:
+    """A token that was given for one door is worth nothing at another."""
+    limits = principal.limits
+    if limits is not None and limits.audience is not None and limits.audience != audience:
+        raise Unauthenticated(
+            f"This token is for {limits.audience} alone. Create an API token under API tokens.",
+            code="wrong-audience",
+        )
 
 
 def _check_csrf(request: Request, principal: Principal) -> None:

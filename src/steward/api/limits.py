@@ -3,8 +3,7 @@
 import math
 from threading import Lock
 
-from steward.core import Clock
-from steward.core.errors import RateLimited
+from steward.core import Clock, RateLimited
 
 _MAX_BUCKETS = 10_000
 

@@ -12,13 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from steward.core.errors import StewardError
-from steward.core.events import TYPE_PREFIX
-from steward.observe import LiveFigures
-from steward.observe.live_figures import Look
-from steward.observe.overview import Visible
-from steward.store import Bus, EventLog, Scope
-from steward.store.eventlog import topic
+from steward.core import TYPE_PREFIX, StewardError
+from steward.observe import LiveFigures, Look, Visible
+from steward.store import Bus, EventLog, Scope, topic
 from steward.trace import get_logger
 
 _log = get_logger("steward.metrics")

@@ -13,9 +13,9 @@ from steward.api.bodies import Body
 from steward.api.openapi import PREFIX
 from steward.api.problems import problem_of, unexpected
 from steward.app import Steward
-from steward.core.errors import Denied, NotFound, StewardError, Unavailable
-from steward.data.versions import calls_only
+from steward.core import Denied, Invalid, NotFound, StewardError, Unavailable
 from steward.trace import get_logger, log_context
+from steward.versions import calls_only
 
 _logger = get_logger("steward.http")
 _CLIENT_REQUEST_ID = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
@@ -122,6 +122,8 @@ class RequestFrame:
     def _refuse_strangers(self, scope: Scope, headers: Headers) -> None:
         if "\x00" in scope["path"]:
             raise NotFound("There is nothing at this address.")
+        if b"%00" in scope.get("query_string", b""):
+            raise Invalid("A parameter holds the character 0, which is no text. Remove it.")
         host = headers.get("host", "")
         # A page elsewhere that points its own name at us (DNS rebinding) still sends that name.
         if (

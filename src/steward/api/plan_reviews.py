@@ -4,15 +4,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from steward.agents.alone import alone
-from steward.agents.checking import Catalogue, PlanRefused, check
-from steward.agents.plan import Plan
-from steward.agents.threads import Thread
+from steward.agents import Catalogue, Plan, PlanRefused, Thread, alone, check_plan
 from steward.api.chat_documents import TurnOut
 from steward.api.documents import Input, Output
 from steward.app import Steward
-from steward.core.errors import Conflict, Invalid, NotFound, Problem
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Conflict, Invalid, NotFound, Problem, in_words, mistakes
 from steward.identity import Access
 from steward.runs import EntryType, Run
 
@@ -167,7 +163,7 @@ def _changed(body: ReviewIn, known: Catalogue | None) -> dict[str, Any]:
             found = mistakes(error, "/plan")
             raise Invalid(f"This is not a plan: {in_words(found)}.", problems=found) from None
     try:
-        return check(body.plan, known).to_json()
+        return check_plan(body.plan, known).to_json()
     except PlanRefused as refused:
         raise PlanRefused(
             [Problem(f"/plan{each.pointer}", each.message) for each in refused.problems]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Request, Response
 from pydantic import Field, field_validator, model_validator
@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, set_etag
 from steward.identity import Access, Role
-from steward.playbooks import Card, Playbooks
+from steward.playbooks import LARGEST_LAYOUT, Card, Playbooks
 
 PlaybookId = Annotated[
     str,
@@ -21,7 +21,6 @@ PlaybookId = Annotated[
         examples=["monthly-costs"],
     ),
 ]
-LARGEST_LAYOUT: Final = 400_000
 StateName = Literal["draft", "active", "archived"]
 
 

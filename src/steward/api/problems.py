@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from steward.api.bodies import Refused
 from steward.core import errors
-from steward.flows.direct_calls import NotDoneYet
+from steward.flows import NotDoneYet
 from steward.trace import Metrics, get_logger, redact_text
 
 MEDIA_TYPE = "application/problem+json"

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from steward.api.documents import Input, Output
 from steward.app import Steward
-from steward.core.errors import NotFound
+from steward.core import NotFound
 from steward.identity import Access
 from steward.runs import Run
 

@@ -8,15 +8,10 @@ from functools import lru_cache
 from typing import TypeVar
 
 from steward.app import Steward
-from steward.broker.approvals import Approval
-from steward.broker.inbox import Waiting
-from steward.core import Event
-from steward.core.errors import NotFound
-from steward.core.events import TYPE_PREFIX
-from steward.core.ids import is_id
+from steward.broker import Approval, Waiting
+from steward.core import TYPE_PREFIX, Event, NotFound, is_id
 from steward.identity import Access, Role
-from steward.playbooks import subject_of
-from steward.playbooks.trigger import EVENT, EVENTS, MOMENT
+from steward.playbooks import EVENT, EVENTS, MOMENT, subject_of
 from steward.runs import Schedule
 
 T = TypeVar("T")

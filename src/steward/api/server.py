@@ -15,16 +15,16 @@ from fastapi import FastAPI
 from steward.api import create_api
 from steward.api.connections import EndedSocket, TimedConnection
 from steward.app import Steward, Stopping, end_children
-from steward.core.errors import Misconfigured
-from steward.core.fair_threads import FairThreads, share_processor
-from steward.core.memory import keep_loaded
-from steward.core.settings import HttpSettings
-from steward.runs.worker import WorkerThread
+from steward.core import FairThreads, HttpSettings, Misconfigured, keep_loaded, share_processor
+from steward.runs import WorkerThread
 
 GRACE_SECONDS = 3
 """For answers that are on their way when the server is stopped."""
 _LARGEST_MESSAGE: Final = 4096
 """Bytes of a message that a web socket sends to us."""
+_PING_SECONDS: Final = 10.0
+_PONG_SECONDS: Final = 5.0
+"""A reader of a web socket that says nothing to a ping for so long is gone, or takes nothing: its connection ends."""
 _THREADS: Final = 4 + (os.cpu_count() or 1)
 _RESERVE: Final = 16
 """Threads for people of whom nothing runs, whatever the others do."""
@@ -89,6 +89,8 @@ def server_config(api: FastAPI, http: HttpSettings) -> uvicorn.Config:
         # Readers of figures say nothing, and what is pushed to them is small: no memory for either.
         ws_max_size=_LARGEST_MESSAGE,
         ws_per_message_deflate=False,
+        ws_ping_interval=_PING_SECONDS,
+        ws_ping_timeout=_PONG_SECONDS,
         # A partial passes for the class that the server calls.
         http=partial(TimedConnection, header_seconds=http.header_seconds),  # type: ignore[arg-type]
     )

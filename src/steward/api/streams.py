@@ -9,7 +9,7 @@ from typing import Final
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from steward.core.errors import RateLimited
+from steward.core import RateLimited
 
 STALLED_SECONDS: Final = 60.0
 """A reader that takes nothing for so long has gone."""

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, cast
 from fastapi import Path, Query
 from pydantic import AfterValidator, StringConstraints
 
-from steward.data.versions import checked_dataset_name
 from steward.identity import Role
+from steward.versions import checked_dataset_name
 
 RoleName = Literal["runner", "viewer", "operator", "editor", "admin", "owner"]
 

@@ -1,21 +1,41 @@
 """Composition root: reads settings, picks backends, wires the rooms; the only room that knows all others."""
 
+from steward.app.alerting import alert_view
+from steward.app.budgeting import BudgetDesk, SeenBudget
 from steward.app.compose import Steward, key_file, open_blobs, open_database, open_steward
+from steward.app.dashboards import live_figures
 from steward.app.diagnose import diagnose
+from steward.app.evaluating import Sites
+from steward.app.failing_triggers import FailingTrigger, failing_triggers
+from steward.app.figure_names import figure_names, flow_tags, flow_titles, people_names
 from steward.app.findings import Finding
 from steward.app.first_start import FirstStart, prepare_first_start
+from steward.app.search import Kind, search_project
 from steward.app.stopping import Stopping, end_children
 
 __all__ = [
+    "BudgetDesk",
+    "FailingTrigger",
     "Finding",
     "FirstStart",
+    "Kind",
+    "SeenBudget",
+    "Sites",
     "Steward",
     "Stopping",
+    "alert_view",
     "diagnose",
     "end_children",
+    "failing_triggers",
+    "figure_names",
+    "flow_tags",
+    "flow_titles",
     "key_file",
+    "live_figures",
     "open_blobs",
     "open_database",
     "open_steward",
+    "people_names",
     "prepare_first_start",
+    "search_project",
 ]

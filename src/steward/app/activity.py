@@ -11,18 +11,15 @@ from steward.app.failing_triggers import failing_triggers
 from steward.app.figure_names import flow_titles
 from steward.app.present_access import present_access
 from steward.app.tracing import Observations
-from steward.broker.period_budgets import PeriodBudgets
-from steward.core.clock import Clock
+from steward.broker import PeriodBudgets
+from steward.core import Clock
 from steward.identity import Access, Identity, Role
-from steward.observe import ActivitySummary
-from steward.observe.alert_messages import line_of, one_line
-from steward.observe.overview import Extent
-from steward.observe.period_sums import Ranked
+from steward.observe import ActivitySummary, Extent, Ranked, line_of, one_line
 from steward.playbooks import Playbooks
 from steward.store import Scope
 
 _EVERYTHING: Final = Extent(flows=0, names=1_000)
-_UNDO: Final = frozenset({"undo", "undo_action"})
+_UNDO: Final = frozenset({"undo", "undo_action", "take_back"})
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,11 @@
 
 from steward.app.figure_names import flow_titles
 from steward.app.present_access import present_access
-from steward.core.errors import Denied, NotFound
-from steward.core.settings import HttpSettings
-from steward.flows.direct_calls import DirectCall, DirectCalls
+from steward.core import Denied, HttpSettings, NotFound
+from steward.flows import DirectCall, DirectCalls
 from steward.identity import Access, Identity, Role
-from steward.observe import View
-from steward.observe.alert_messages import PAGE, Call
-from steward.observe.alert_verdicts import ALL
-from steward.observe.hourly import MESSAGES
-from steward.playbooks import Playbooks
-from steward.playbooks.people import ALERTS_ABOUT_ALL, SUBJECT, alerts_about
+from steward.observe import ALL, MESSAGES, PAGE, Call, View
+from steward.playbooks import ALERTS_ABOUT_ALL, SUBJECT, Playbooks, alerts_about
 from steward.runs import RunRequest
 from steward.store import Scope
 

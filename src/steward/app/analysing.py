@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from steward.agents.run_explainer import PROGRAM
-from steward.broker.grants import Grant
-from steward.broker.tool import Risk
-from steward.core.errors import Unavailable
+from steward.agents import ANALYSIS_PROGRAM
+from steward.broker import Grant, Risk
+from steward.core import Unavailable
 from steward.identity import Access, Role
 from steward.models import ModelDesk
 from steward.models import Role as ModelRole
 from steward.observe import Analysis, Analyst
-from steward.playbooks import Playbooks
-from steward.playbooks.people import SUBJECT, analyses_about
+from steward.playbooks import SUBJECT, Playbooks, analyses_about
 from steward.runs import Run, RunRequest, Runs
 
 _BUDGET = {"usd": "0.25", "seconds": 600}
@@ -73,7 +71,7 @@ class RunAnalyses:
         is_of_playbook = run.subject is not None and run.subject.startswith(SUBJECT)
         return RunRequest(
             title=f"Analysis of {run.title}"[:200],
-            program=PROGRAM,
+            program=ANALYSIS_PROGRAM,
             document=document,
             grant=Grant(frozenset(), Risk.read).started_by(access).to_json(),
             budget=_BUDGET,

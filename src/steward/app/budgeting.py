@@ -4,14 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from steward.app.figure_names import flow_titles, people_names
-from steward.broker.period_budgets import BudgetLimits, KeptBudget, PeriodBudget, PeriodBudgets
-from steward.core.clock import Clock
-from steward.core.errors import Invalid, NotFound, Problem
+from steward.broker import BudgetLimits, KeptBudget, PeriodBudget, PeriodBudgets
+from steward.core import Clock, Invalid, NotFound, Problem
 from steward.identity import Access, Identity, Role
-from steward.observe import BudgetOutlook, ExpectedUse
-from steward.observe.overview import shows
-from steward.playbooks import Playbooks
-from steward.playbooks.people import SUBJECT
+from steward.observe import BudgetOutlook, ExpectedUse, shows
+from steward.playbooks import SUBJECT, Playbooks
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,9 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
+from steward.agents import Live, Threads, builtin_roster
 from steward.agents.composed import ComposedAgents
-from steward.agents.live import Live
-from steward.agents.roster import builtin_roster
 from steward.agents.skills import ScriptTools, Skills
-from steward.agents.threads import Threads
 from steward.app.activity import Activity
 from steward.app.alerting import AlertBystanders
 from steward.app.analysing import RunAnalyses
@@ -20,32 +18,22 @@ from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
-from steward.app.sign_on import open_sign_on
+from steward.app.sign_on import CheckedWay, open_sign_on
 from steward.app.staffing import Planning, Staff, hire, know_prices, put_to_work
 from steward.app.tracing import Observations, observe_runs, stream_events, watch_runs
-from steward.broker.approval_claims import approval_claims
-from steward.broker.tool import TOOLS
-from steward.broker.toolbox import Toolbox
+from steward.broker import TOOLS, Toolbox, approval_claims
 from steward.connections import Desk, Folders, Http, Mailer
-from steward.core import Clock, Ids, Settings, SystemClock
-from steward.core.errors import Misconfigured, NotFound
-from steward.data.workbench import Workbench
+from steward.core import Clock, Ids, Misconfigured, NotFound, Settings, SystemClock
 from steward.definitions import DefinitionStore
-from steward.evaluation.kept import Reports
-from steward.flows.code_check import CodeChecks
-from steward.flows.direct_calls import DirectCall
-from steward.flows.launch import DEFAULT_BUDGET
-from steward.identity import Access, Identity, Passwords
+from steward.evaluation import Reports
+from steward.flows import DEFAULT_BUDGET, CodeChecks, DirectCall
+from steward.identity import Access, ClientDocuments, Identity, Passwords
 from steward.identity.sign_on import SignOn
 from steward.models import ConfiguredModels, Lineup, ModelDesk, Setups
-from steward.playbooks import Playbooks
-from steward.playbooks.blueprint import Bring
-from steward.playbooks.unattended import Unattended
+from steward.playbooks import Bring, Playbooks, Unattended
 from steward.plugins import Plugins, PluginTools
-from steward.runs import HeadLog, Runs
-from steward.runs.doorbell import Doorbell
-from steward.sandbox import Sandbox
-from steward.sandbox.providers import Provider
+from steward.runs import Doorbell, HeadLog, Runs
+from steward.sandbox import Provider, Sandbox
 from steward.store import (
     BlobStore,
     Bus,
@@ -60,11 +48,9 @@ from steward.store import (
     migrate,
     open_keyring,
 )
-from steward.tools import KEPT_ADDRESSES, load_tools
-from steward.tools._mcp import McpTools
-from steward.tools._services import ServiceTools
-from steward.trace import Metrics
-from steward.trace.otlp import Collector
+from steward.tools import KEPT_ADDRESSES, McpTools, ServiceTools, load_tools
+from steward.trace import Collector, Metrics
+from steward.workbench import Workbench
 
 _LONGEST_LOAD = timedelta(days=2)
 HASHING_KEY = "steward.redaction_key"
@@ -84,6 +70,7 @@ class Steward:
     keyring: Keyring
     secrets: SecretStore
     identity: Identity
+    client_documents: ClientDocuments
     sign_on: SignOn
     workbench: Workbench
     definitions: DefinitionStore
@@ -211,7 +198,7 @@ def open_steward(
         settings, database, secrets, events, clock, identity, connections, services
     )
     desk = ModelDesk(models or configured, conceal=scrubbing)
-    agents = ComposedAgents(database, events, clock, toolbox, skills, desk.all_names)
+    agents = ComposedAgents(database, events, clock, ids, toolbox, skills, desk.all_names)
     governing = govern(
         database,
         events,
@@ -224,12 +211,12 @@ def open_steward(
         services,
         toolbox,
     )
-    services |= {"role_of": governing.groups.role, "agents": agents}
+    services |= {"role_of": governing.groups.role, "agents": agents, "notes": agents.notes}
     runs.parts.chores += [
         workbench.tidy,
         lambda: secrets.forget_unused(KEPT_ADDRESSES, clock.now() - _LONGEST_LOAD),
     ]
-    staff = hire(governing.broker, desk, live, keyring, roster, skills, agents)
+    staff = hire(governing.broker, desk, live, keyring, roster, skills, agents, scrubbing.scrubber)
     governing.launcher.employ(staff.hands.run, agents.tools_of)
     playbooks = Playbooks(
         database,
@@ -264,7 +251,7 @@ def open_steward(
         playbooks.library, playbooks.needs, identity.notifications, playbooks.manifests
     )
     services |= {"playbooks": playbooks, "work_on_data": playbooks.work_on_data}
-    threads = Threads(
+    services["threads"] = threads = Threads(
         database,
         runs,
         workbench,
@@ -335,6 +322,7 @@ def open_steward(
             identity,
             services["http"],
         ),
+        client_documents=ClientDocuments(CheckedWay(services["http"])),
         workbench=workbench,
         definitions=definitions,
         connections=connections,
@@ -414,23 +402,22 @@ def _provider(settings: Settings) -> Provider:
     seconds = chosen.start.total_seconds()
     match chosen.provider:
         case "docker":
-            from steward.sandbox.providers.docker import Docker
+            from steward.sandbox import Docker
 
             return Docker(chosen.image, command=[chosen.docker], start_seconds=seconds)
         case "kubernetes":
-            from steward.sandbox.providers._cluster import reach
-            from steward.sandbox.providers.kubernetes import Kubernetes, Placement
+            from steward.sandbox import Kubernetes, Placement, reach
 
             placement = Placement(
                 chosen.image, chosen.claim, home, chosen.runtime_class, start_seconds=seconds
             )
             return Kubernetes(reach(chosen.namespace), placement)
         case "microsandbox":
-            from steward.sandbox.providers.microsandbox import Microsandbox
+            from steward.sandbox import Microsandbox
 
             return Microsandbox(chosen.image, start_seconds=seconds)
         case "embedded":
-            from steward.sandbox.providers.embedded import Embedded
+            from steward.sandbox import Embedded
 
             return Embedded(data_folders(settings), ready=chosen.ready)
 
@@ -456,7 +443,7 @@ def _doorbell(settings: Settings, database: Database, keyring: Keyring) -> Doorb
     if url is None or database.is_sqlite:
         return None
     try:
-        from steward.runs.nats import NatsDoorbell
+        from steward.runs import NatsDoorbell
     except ModuleNotFoundError:
         raise Misconfigured("NATS needs Steward's 'nats' extra; install it first.") from None
     # All processes of an installation share its keys, so they find the same queues by name.
@@ -467,7 +454,7 @@ def open_blobs(settings: Settings) -> BlobStore:
     if settings.blobs.url is None:
         return FileBlobs((settings.home / "blobs").resolve())
     try:
-        from steward.store.s3 import S3Blobs
+        from steward.store import S3Blobs
     except ModuleNotFoundError:
         raise Misconfigured("S3 storage needs Steward's 's3' extra; install it first.") from None
     return S3Blobs(settings.blobs, settings.home / "incoming")

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from steward.connections import DatabasePlace, Desk
-from steward.core import Clock, Ids, Settings
-from steward.core.errors import Bug
-from steward.data.workbench import Workbench
+from steward.core import Bug, Clock, Ids, Settings
 from steward.identity import Identity
 from steward.store import Database, EventLog, SecretStore
+from steward.workbench import Workbench
 
 _LONGEST = 60
 

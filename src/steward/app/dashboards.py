@@ -6,9 +6,8 @@ from typing import Any
 from steward.app.compose import Steward
 from steward.app.failing_triggers import failing_triggers
 from steward.app.figure_names import program_title
-from steward.observe import LiveFigures
-from steward.observe.overview import Visible
-from steward.playbooks.people import SUBJECT
+from steward.observe import LiveFigures, Visible
+from steward.playbooks import SUBJECT
 from steward.store import Scope
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from steward.app.compose import data_folders, key_file, open_database, open_sandbox
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
 from steward.app.findings import Finding
-from steward.core import Settings
-from steward.core.errors import StewardError
+from steward.core import Settings, StewardError
 from steward.models import probe
 from steward.sandbox import Walls
 from steward.store import (

@@ -6,8 +6,7 @@ from typing import Literal
 
 from steward.app.compose import open_blobs, open_database
 from steward.app.findings import Finding
-from steward.core import Settings, SystemClock
-from steward.core.errors import Misconfigured, StewardError
+from steward.core import Misconfigured, Settings, StewardError, SystemClock
 from steward.runs import Presence
 from steward.store import BlobStore, latest_revision, schema_revision
 
@@ -28,7 +27,7 @@ def check_bus(settings: Settings) -> Finding:
 
 async def _prove_nats(url: str) -> str:
     try:
-        from steward.runs.nats import prove
+        from steward.runs import prove
     except ModuleNotFoundError:
         raise Misconfigured("NATS needs Steward's 'nats' extra; install it first.") from None
     found = await prove(url)

@@ -10,21 +10,22 @@ from typing import Final
 from argon2 import PasswordHasher
 
 from steward.app.compose import Steward, open_steward
-from steward.core import MovableClock, Settings
-from steward.core.settings import (
+from steward.core import (
     BlobSettings,
     ConnectionsSettings,
     DatabaseSettings,
     ModelsSettings,
+    MovableClock,
     RunsSettings,
+    Settings,
     TraceSettings,
 )
-from steward.data.samples import generate
-from steward.data.versions import calls_only
 from steward.definitions import Definitions, diff_definitions
 from steward.evaluation import Cast, Site, Suite
 from steward.identity import Access, Passwords, Principal, Role, User, Via
+from steward.samples import generate
 from steward.store import Scope
+from steward.versions import calls_only
 
 _MOMENT: Final = datetime(2026, 3, 1, tzinfo=UTC)
 """Now, in every evaluation: plans that say "last month" come out alike."""

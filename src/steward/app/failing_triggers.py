@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from steward.observe.overview import Visible, shows
+from steward.observe import Visible, shows
 from steward.playbooks import Playbooks, subject_of
 from steward.store import Scope
 

@@ -3,17 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from steward.agents.run_explainer import PROGRAM as ANALYSIS_PROGRAM
-from steward.agents.threads import PROGRAM as CHAT_PROGRAM
-from steward.broker.grants import DIRECT_PROGRAM
-from steward.core.errors import NotFound
-from steward.flows.client_sessions import SESSION as CLIENT_PROGRAM
-from steward.flows.launch import PROGRAM as FLOW_PROGRAM
+from steward.agents import ANALYSIS_PROGRAM, CHAT_PROGRAM
+from steward.broker import DIRECT_PROGRAM
+from steward.core import NotFound
+from steward.flows import FLOW_PROGRAM
+from steward.flows import SESSION as CLIENT_PROGRAM
 from steward.identity import Access, Identity
-from steward.observe import Dimension
-from steward.observe.hourly import is_of_messages
-from steward.playbooks import Playbooks
-from steward.playbooks.people import ANALYSES, SUBJECT
+from steward.observe import Dimension, is_of_messages
+from steward.playbooks import ANALYSES, SUBJECT, Playbooks
 from steward.runs import is_of_tests
 
 _PROGRAMS = {

@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from steward.app.compose import Steward
-from steward.core.errors import Misconfigured
-from steward.data.samples import generate
-from steward.data.versions import calls_only
+from steward.core import Misconfigured
 from steward.identity import User
+from steward.samples import generate
 from steward.store import Scope
+from steward.versions import calls_only
 
 OWNER_NAME = "Owner"
 ORGANISATION = "My organisation"

@@ -3,33 +3,33 @@
 from dataclasses import dataclass
 from typing import Any
 
-from steward.broker.approvals import Approvals
-from steward.broker.broker import Broker
-from steward.broker.budgets import Budgets
-from steward.broker.call_planning import CallPlanner
-from steward.broker.deciding import Deciding
-from steward.broker.forking import Forking
-from steward.broker.grants import TokenDesk
-from steward.broker.groups import Groups
-from steward.broker.inbox import Inbox
-from steward.broker.judging import Judging
-from steward.broker.measures import Measures
-from steward.broker.period_budgets import PeriodBudgets
-from steward.broker.rulebook import Rulebook
-from steward.broker.secrets_found import Scrubber
-from steward.broker.tokens import RunTokens
-from steward.broker.tool import TOOLS
-from steward.broker.toolbox import Toolbox
-from steward.broker.undo import Undoing
+from steward.broker import (
+    TOOLS,
+    Approvals,
+    Broker,
+    Budgets,
+    CallPlanner,
+    Deciding,
+    Forking,
+    Groups,
+    Inbox,
+    Judging,
+    Measures,
+    PeriodBudgets,
+    Rulebook,
+    RunTokens,
+    Scrubber,
+    TakingBack,
+    TokenDesk,
+    Toolbox,
+    Undoing,
+)
 from steward.core import Clock, Ids
-from steward.data.workbench import Workbench
-from steward.flows.client_sessions import ClientSessions
-from steward.flows.direct_calls import DirectCalls
-from steward.flows.launch import Launcher
-from steward.flows.undo_calls import UndoCalls
+from steward.flows import ClientSessions, DirectCalls, Launcher, UndoCalls
 from steward.identity import Identity
 from steward.runs import Json, Runs
 from steward.store import Database, EventLog, Keyring, Scope, SecretStore
+from steward.workbench import Workbench
 
 TOKEN_PURPOSE = "run tokens"  # noqa: S105
 _FRESH_SECONDS = 2.0
@@ -83,6 +83,8 @@ def govern(
     runs.parts.on_lost.append(broker.forget_lost)
     undoing = Undoing(runs, workbench.versions, TOOLS, rulebook, services, database, events, clock)
     services["undoing"] = undoing
+    taking_back = TakingBack(runs, workbench.versions, undoing)
+    services["taking_back"] = taking_back
     direct_calls = DirectCalls(runs, broker, tools)
     return Governing(
         rulebook=rulebook,
@@ -92,7 +94,7 @@ def govern(
         period_budgets=period_budgets,
         tokens=tokens,
         broker=broker,
-        undoing=UndoCalls(undoing, direct_calls),
+        undoing=UndoCalls(undoing, taking_back, direct_calls),
         measures=Measures(database),
         inbox=Inbox(runs, approvals, groups, clock),
         deciding=Deciding(approvals, runs, tools, planner),
@@ -123,6 +125,10 @@ class Scrubbing:
     def conceal(self, scope: Scope, value: Json) -> Json:
         """For names and descriptions: a mask in the place of an ordinary word would give the secret away."""
         return self._of(scope).unusual.scrub(value)
+
+    def scrubber(self, scope: Scope) -> Scrubber:
+        """For text that is shown while it is written."""
+        return self._of(scope).every
 
     def _of(self, scope: Scope) -> "_Known":
         known, now = self._known.get(scope), self._clock.monotonic()

@@ -4,11 +4,8 @@ import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
-from steward.connections import Desk
-from steward.connections.addresses import Allowed, resolve_by_system, resolve_checked
-from steward.connections.hosts import place_of
-from steward.core import Clock, Settings
-from steward.core.errors import Denied
+from steward.connections import Allowed, Desk, place_of, resolve_by_system, resolve_checked
+from steward.core import Clock, Denied, Settings
 from steward.identity import Access, Identity
 from steward.models import AbilityMemory, ConfiguredModels, Setups
 from steward.models.local import LocalServers, Shelf

@@ -8,15 +8,14 @@ from hashlib import sha256
 from importlib.resources import files
 
 from steward import __version__
+from steward.agents import Use
 from steward.agents.composed import ComposedAgents
-from steward.agents.guardrails import Use
 from steward.agents.skills import Skills
-from steward.broker.rulebook import Rulebook
-from steward.broker.toolbox import Toolbox
+from steward.broker import Rulebook, Toolbox
 from steward.connections import Desk
-from steward.core.errors import NotFound
+from steward.core import NotFound
 from steward.models import ModelDesk, Role
-from steward.playbooks.pins import Pin, Source
+from steward.playbooks import Pin, PinSource
 from steward.plugins import Plugin, Plugins
 from steward.runs import digest
 from steward.store import Scope
@@ -32,7 +31,7 @@ class PartSources:
     rulebook: Rulebook
     plugins: Plugins
 
-    def by_kind(self) -> dict[str, Source]:
+    def by_kind(self) -> dict[str, PinSource]:
         return {
             "tool": self._tools,
             "skill": self._skills,
@@ -73,10 +72,13 @@ class PartSources:
             yield Pin("agent", name, digest(agent.model_dump(mode="json")), version, fixed=fixed)
 
     def _connections(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
-        for each in self.connections.documents.listed(scope):
-            if each.name in names:
-                # How it is set up, never its secrets.
-                yield Pin("connection", each.name, digest(each.settings), str(each.revision))
+        for name in names:
+            try:
+                each = self.connections.documents.named(scope, name)
+            except NotFound:
+                continue
+            # How it is set up, never its secrets.
+            yield Pin("connection", each.name, digest(each.settings), str(each.revision))
 
     def _models(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
         """The models of `operator` and of `agent …` with those who go on with its work; fixed, each with its settings."""
@@ -117,16 +119,24 @@ class PartSources:
                 yield Pin("code", name, each.sha256, each.version)
 
     def _used(self, scope: Scope, names: Sequence[str]) -> set[tuple[str, str]]:
-        """Kinds and names of parts, with those that named agents bring along."""
+        """Kinds and names of parts, with the kinds of named connections and what named agents bring along."""
         found: set[tuple[str, str]] = set()
         for named in names:
             kind, _, name = named.partition(" ")
             found.add((kind, name.partition("@")[0]))
+            found |= self._connector(scope, name) if kind == "connection" else set()
             for agent in self.agents.team(scope, name) if kind == "agent" else ():
                 found.add(("agent", agent.name))
                 found |= {("tool", tool) for tool in agent.tools}
                 found |= {("guardrail", _guardrail(use)) for use in agent.guardrails}
         return found
+
+    def _connector(self, scope: Scope, name: str) -> set[tuple[str, str]]:
+        """The kind of a connection, which a plug-in may bring."""
+        try:
+            return {("connector", self.connections.documents.named(scope, name).kind)}
+        except NotFound:
+            return set()
 
     def _installed(self, _scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
         """Plug-ins that are switched on."""

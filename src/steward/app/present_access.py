@@ -1,7 +1,6 @@
 """What somebody may do now, for work that goes on without them: runs, messages of alerts."""
 
-from steward.identity import Access, Identity, Principal, Role, Via
-from steward.identity.principals import TokenLimits
+from steward.identity import Access, Identity, Principal, Role, TokenLimits, Via
 from steward.store import Scope
 
 

@@ -4,38 +4,38 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from steward.agents import (
+    AgentCosts,
+    Contexts,
+    Explainer,
+    Hands,
+    Live,
+    Operator,
+    PaidDesk,
+    Planner,
+    PlannerMeasures,
+    Roster,
+    RulePlanner,
+    RunExplainer,
+    Shadow,
+    Threads,
+    Turns,
+)
 from steward.agents.composed import ComposedAgents
-from steward.agents.context import Contexts
-from steward.agents.expected_cost import AgentCosts
-from steward.agents.explainer import Explainer
-from steward.agents.hands import Hands
-from steward.agents.live import Live
-from steward.agents.measures import PlannerMeasures
-from steward.agents.operator import Operator
-from steward.agents.paying import PaidDesk
-from steward.agents.planner import Planner
-from steward.agents.roster import Roster
-from steward.agents.rules.deciding import RulePlanner
-from steward.agents.run_explainer import RunExplainer
-from steward.agents.shadow import Shadow
 from steward.agents.skills import Skills
-from steward.agents.threads import Threads
-from steward.agents.turn import Turns
 from steward.app.governing import Governing
 from steward.app.tracing import counting
-from steward.broker.broker import Broker
-from steward.core.clock import Clock
-from steward.data.workbench import Workbench
+from steward.broker import Broker, Scrubber
+from steward.core import Clock
 from steward.definitions import DefinitionStore
 from steward.identity import Access
 from steward.models import ModelDesk
-from steward.observe import AgentExplorer
-from steward.observe.facts import NANO
-from steward.playbooks import Playbooks
-from steward.playbooks.prices import AgentPast
+from steward.observe import NANO, AgentExplorer
+from steward.playbooks import AgentPast, Playbooks
 from steward.runs import Runs
-from steward.store import Keyring
+from steward.store import Keyring, Scope
 from steward.trace import Metrics
+from steward.workbench import Workbench
 
 NONCE_PURPOSE = "untrusted content"
 _LATELY: Final = 30
@@ -61,13 +61,13 @@ def hire(
     roster: Roster,
     skills: Skills,
     agents: ComposedAgents,
+    scrubber: Callable[[Scope], Scrubber],
 ) -> Staff:
-    paid = PaidDesk(desk, broker, live)
+    paid = PaidDesk(desk, broker, live, scrubber)
     nonce_key = keyring.derived(NONCE_PURPOSE)
     operator = Operator(broker, paid, nonce_key, skills)
-    return Staff(
-        desk, paid, roster, Hands(operator, roster, agents.find, agents.package), nonce_key
-    )
+    hands = Hands(operator, roster, agents.find, agents.package, agents.notes.recalled)
+    return Staff(desk, paid, roster, hands, nonce_key)
 
 
 def know_prices(

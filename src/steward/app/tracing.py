@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from steward.agents.measures import Turned
-from steward.broker.budgets import Budgets
+from steward.agents import Turned
+from steward.broker import Budgets
 from steward.connections import Http, Syslog
-from steward.core import Clock, Ids, Settings
-from steward.core.settings import ObserveSettings, TraceSettings
+from steward.core import Clock, Ids, ObserveSettings, Settings, TraceSettings
 from steward.identity import Identity
 from steward.observe import (
     AgentExplorer,
@@ -34,9 +33,7 @@ from steward.observe import (
 )
 from steward.runs import QUEUES, Run, Runs
 from steward.store import Database, EventLog
-from steward.trace import Metrics, ReadGauge
-from steward.trace.otlp import Collector
-from steward.trace.spans import Span
+from steward.trace import Collector, Metrics, ReadGauge, Span
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store.guarded import TypedText
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store import Json, Moment, TypedText, id_column, metadata, scope_columns
 
 UNITS = ("usd", "tokens", "rows", "bytes")
 """What adds up. Dollars are kept as billionths: whole numbers sum alike on every database."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 
 _LONGEST_WAIT: Final = 60.0
 """Seconds for one answer. The process itself ends a text that takes too much of the processor, however busy the machine

@@ -12,8 +12,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store.guarded import TypedJson, TypedText
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store import Json, Moment, TypedJson, TypedText, id_column, metadata, scope_columns
 
 approvals = Table(
     "approvals",

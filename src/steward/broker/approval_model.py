@@ -9,7 +9,7 @@ from typing import Any, Final
 from steward.broker.plans import Facts, Plan, editors
 from steward.broker.policy import Decision
 from steward.broker.tool import Tool
-from steward.core.errors import Denied
+from steward.core import Denied
 from steward.identity import Access, Role
 from steward.runs import Json, Run, digest
 from steward.store import Scope

@@ -20,9 +20,7 @@ from steward.broker.approval_model import (
 )
 from steward.broker.grants import Grant
 from steward.broker.groups import Groups
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, Invalid, NotFound
-from steward.core.ids import Ids
+from steward.core import Clock, Conflict, Denied, Ids, Invalid, NotFound
 from steward.identity import Access
 from steward.runs import Json, Runs, digest
 from steward.store import Database, EventLog, Scope, Transaction

@@ -39,23 +39,21 @@ from steward.broker.plans import (
     refusal,
     validated,
 )
-from steward.broker.policy_text import Verdict
+from steward.broker.policy_text import PolicyVerdict
 from steward.broker.rehearsal import Rehearsal, happens, stood_in
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.samples import sample
 from steward.broker.spending import Spending
-from steward.broker.tool import Cost, Outcome, Risk, Tool
+from steward.broker.tool import Cost, Notebook, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
-from steward.core.clock import Clock
-from steward.core.errors import Bug, Conflict, Denied, Invalid, NotFound
-from steward.core.faults import fault
-from steward.data.versions import on_ticket
+from steward.core import Bug, Clock, Conflict, Denied, Invalid, NotFound, fault
 from steward.runs import (
     Effect,
     EntryType,
     Execution,
     Found,
     Json,
+    OpenWait,
     Parked,
     Reconciled,
     Retries,
@@ -65,9 +63,9 @@ from steward.runs import (
     Ticket,
     digest,
 )
-from steward.runs.execution import OpenWait
 from steward.store import Scope, Transaction
-from steward.trace.context import within_call
+from steward.trace import within_call
+from steward.versions import on_ticket
 
 T = TypeVar("T")
 ASK_HUMAN: Final = "ask_human"
@@ -320,7 +318,7 @@ class Broker:
             )
             for number, (arguments, labels) in enumerate(calls)
         ]
-        asked = [plan for plan in plans if plan.decision["outcome"] == Verdict.ask.value]
+        asked = [plan for plan in plans if plan.decision["outcome"] == PolicyVerdict.ask.value]
         if asked:
             await self._people.approve_together(execution, key, asked)
 
@@ -373,7 +371,7 @@ class Broker:
             lazily=partial(self._goes_on, execution),
         )
         plan = Plan(**found)
-        if plan.decision["outcome"] == Verdict.deny.value:
+        if plan.decision["outcome"] == PolicyVerdict.deny.value:
             raise StepFailed(key, "denied", refusal(plan.tool, plan.decision))
         return plan
 
@@ -389,22 +387,24 @@ class Broker:
         doubts: Sequence[str],
         seen: bool,
     ) -> Plan:
+        notebook = execution.notebook_at(call_key) if call_key is not None else None
         planning = self._planner.plan(
             execution.run,
             _grant(execution),
-            partial(self._granted, execution, tool_name),
+            partial(self._granted, execution, tool_name, notebook),
             arguments,
             provenance,
             read_untrusted=UNTRUSTED in execution.marks,
             asked_for=asked_for,
             doubts=doubts,
             seen=seen,
+            notebook=notebook,
         )
         plan = await self._watched(execution, call_key or "", planning, stoppable=False)
         outcome = plan.decision["outcome"]
-        if outcome == Verdict.deny.value or call_key is None:
+        if outcome == PolicyVerdict.deny.value or call_key is None:
             return plan
-        waits = outcome == Verdict.ask.value or tool_name == ASK_HUMAN
+        waits = outcome == PolicyVerdict.ask.value or tool_name == ASK_HUMAN
         estimate = cost_from_json(plan.estimate)
         over = await self._spending.reserve(execution, call_key, estimate, waits=waits)
         return replace(plan, over_budget=over)
@@ -414,18 +414,22 @@ class Broker:
         plan = Plan(**planned)
         return (
             _grant(execution).direct
-            and plan.decision["outcome"] in {Verdict.allow.value, Verdict.dry_run.value}
+            and plan.decision["outcome"] in {PolicyVerdict.allow.value, PolicyVerdict.dry_run.value}
             and plan.over_budget is None
             and _is_effect(self.tools.planned(plan))
         )
 
-    def _granted(self, execution: Execution, tool_name: str) -> Tool[Any]:
+    def _granted(
+        self, execution: Execution, tool_name: str, notebook: Notebook | None
+    ) -> Tool[Any]:
         claims = self._tokens.current(execution)
         tool = self.tools.get(execution.run.scope, tool_name)
         claims.refuse_unless_covered(tool_name, tool.risk)
         _grant(execution).fixed.refuse_other_code(tool.pin)
         if tool.direct_only and not _grant(execution).direct:
             raise Denied(f"{tool.title} is for people to do by hand, not for flows and agents.")
+        if tool.memory_only and notebook is None:
+            raise Denied(f"{tool.title} is for agents that have a memory.")
         return tool
 
     # Steps 6 and 7
@@ -456,7 +460,7 @@ class Broker:
         turn = ""
         for again in itertools.count(1):
             approval_id = None
-            if plan.decision["outcome"] == Verdict.ask.value:
+            if plan.decision["outcome"] == PolicyVerdict.ask.value:
                 plan, approval_id = await self._people.approved(execution, key, turn, plan, replan)
             tool = self.tools.planned(plan)
             if tool.risk is Risk.external_send:
@@ -476,7 +480,7 @@ class Broker:
         """Whether the rules of this moment ask people who did not approve the call."""
         run = execution.run
         _, decision = self._planner.decide_again(run, _grant(execution), plan)
-        if decision.verdict is not Verdict.ask:
+        if decision.verdict is not PolicyVerdict.ask:
             return False
         needs = Needs.of(decision)
         return approval_id is None or self._approvals.needs_another(run.scope, approval_id, needs)
@@ -529,7 +533,10 @@ class Broker:
                 await look(ticket)
             settings = looked.pop()
             started = self._clock.monotonic()
-            context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
+            notebook = execution.notebook_at(key)
+            context = self._planner.context(
+                execution.run, _grant(execution), settings, ticket, key, notebook
+            )
             # Only what can be looked up afterwards is stopped on its way.
             stoppable = ticket is not None and tool.reconcile is not None
             with (
@@ -603,9 +610,9 @@ class Broker:
         run = execution.run
         self._tokens.current(execution).refuse_unless_covered(tool.name, tool.risk)
         settings, decision = self._planner.decide_again(run, _grant(execution), plan)
-        if decision.verdict is Verdict.deny:
+        if decision.verdict is PolicyVerdict.deny:
             raise Denied(refusal(plan.tool, decision.to_json()))
-        asks = decision.verdict is Verdict.ask
+        asks = decision.verdict is PolicyVerdict.ask
         if approval_id is not None:
             fault("broker.approved")
             # What is about to happen, not what the record calls it.

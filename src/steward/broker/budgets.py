@@ -44,8 +44,7 @@ from steward.broker.period_draws import (
     untaken,
 )
 from steward.broker.tool import Cost
-from steward.core.clock import Clock
-from steward.core.errors import Bug, Invalid, NotFound
+from steward.core import Bug, Clock, Invalid, NotFound
 from steward.store import Database, Prepared, Scope, Transaction
 
 _COLUMNS: Final = budgets.c

@@ -31,11 +31,11 @@ from steward.broker.policy import (
     Resource,
     decide,
 )
-from steward.broker.policy_text import Verdict
+from steward.broker.policy_text import PolicyVerdict
 from steward.broker.rulebook import ProjectSettings, Rulebook
-from steward.broker.tool import Arguments, Cost, Risk, Tool, ToolContext
+from steward.broker.tool import Arguments, Cost, Notebook, Risk, Tool, ToolContext
 from steward.broker.toolbox import Toolbox, remembered
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 from steward.identity import Role
 from steward.runs import UNCERTAIN, Json, Run, Ticket
 from steward.store import Database
@@ -135,18 +135,21 @@ class CallPlanner:
         asked_for: bool = False,
         doubts: Sequence[str] = (),
         seen: bool = False,
+        notebook: Notebook | None = None,
     ) -> Plan:
         """The call checked, decided and previewed. Nothing is set aside for it and nobody is asked.
 
         `find` looks the tool up, which may read. `seen`: the person who makes the call knows its preview; only somebody else who must approve needs one.
         """
         origin = _origin(provenance, read_untrusted, asked_for)
-        weighed = await asyncio.to_thread(self._weighed, run, grant, find, arguments, origin)
+        weighed = await asyncio.to_thread(
+            self._weighed, run, grant, find, arguments, origin, notebook
+        )
         tool, checked, decision = weighed.tool, weighed.arguments, weighed.decision
         preview = None
-        harmless = decision.verdict is Verdict.allow and tool.risk.at_most(Risk.compute)
-        known = harmless or (seen and decision.verdict is not Verdict.ask)
-        if decision.verdict is not Verdict.deny and tool.dry_run is not None and not known:
+        harmless = decision.verdict is PolicyVerdict.allow and tool.risk.at_most(Risk.compute)
+        known = harmless or (seen and decision.verdict is not PolicyVerdict.ask)
+        if decision.verdict is not PolicyVerdict.deny and tool.dry_run is not None and not known:
             preview = await within_time(tool, tool.dry_run(weighed.context, checked))
         given = checked.model_dump(mode="json")
         return Plan(
@@ -176,12 +179,13 @@ class CallPlanner:
         find: Callable[[], Tool[Any]],
         arguments: Json,
         origin: Origin,
+        notebook: Notebook | None,
     ) -> "_Weighed":
         """Reads, so it has a thread."""
         tool = find()
         checked = validated(tool, arguments)
         situation = self.situation(run, grant)
-        context = self.context(run, grant, situation.settings)
+        context = self.context(run, grant, situation.settings, notebook=notebook)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
         facts = facts_of(tool, checked)
         decision = situation.decide(run, grant, tool, facts, origin, estimate)
@@ -217,7 +221,8 @@ class CallPlanner:
             tool.name
             for tool in (*listed.values(), *further.values())
             if (tool.direct_only and not grant.direct)
-            or situation.decide(run, grant, tool, Facts(), origin, Cost()).verdict is Verdict.deny
+            or situation.decide(run, grant, tool, Facts(), origin, Cost()).verdict
+            is PolicyVerdict.deny
         )
 
     def context(
@@ -227,6 +232,7 @@ class CallPlanner:
         settings: ProjectSettings,
         ticket: Ticket | None = None,
         key: str = "",
+        notebook: Notebook | None = None,
     ) -> ToolContext:
         return ToolContext(
             scope=run.scope,
@@ -239,6 +245,7 @@ class CallPlanner:
             key=key,
             token_role=grant.role,
             direct=grant.direct,
+            notebook=notebook,
         )
 
 

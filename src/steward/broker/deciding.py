@@ -8,9 +8,9 @@ from steward.broker.call_planning import CallPlanner
 from steward.broker.grants import Grant
 from steward.broker.labels import Labels
 from steward.broker.plans import labels_after_edit, refusal, validated
-from steward.broker.policy_text import Verdict as Outcome
+from steward.broker.policy_text import PolicyVerdict as Outcome
 from steward.broker.toolbox import Toolbox
-from steward.core.errors import Denied
+from steward.core import Denied
 from steward.identity import Access, Role
 from steward.runs import Json, Run, RunRequest, Runs, digest
 

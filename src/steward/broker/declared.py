@@ -10,7 +10,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from steward.broker.schemas import problems_of, schema_problem, with_defaults
 from steward.broker.tool import Arguments
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 
 def arguments_of(schema: Mapping[str, Any], owner: str) -> type[Arguments]:

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from steward.broker.grants import Grant
-from steward.core.ids import Ids
-from steward.data.versions import Versions
+from steward.core import Ids
 from steward.identity import Access, Role
-from steward.runs import Json, Kind, Run, Runs
-from steward.runs.forks import prefix
+from steward.runs import Json, Kind, Run, Runs, prefix
+from steward.versions import Versions
 
 _PAGE = 200
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from steward.broker.tokens import LONGEST, Claims, RunTokens, Wanted, narrow
 from steward.broker.tool import Risk
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied
+from steward.core import Clock, Conflict, Denied
 from steward.identity import Access, Role
 from steward.runs import Execution, Json, Run, RunRequest
 

@@ -6,9 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.broker import _tables as tables
-from steward.core.errors import Invalid, NotFound
-from steward.identity import Access, Role
-from steward.identity.members import Members
+from steward.core import Invalid, NotFound
+from steward.identity import Access, Members, Role
 from steward.store import Database, EventLog, Prepared, Scope, Transaction
 
 _COLUMNS = tables.groups.c

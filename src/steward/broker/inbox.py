@@ -8,8 +8,7 @@ from typing import Any, Final
 from steward.broker.approvals import Approval, Approvals
 from steward.broker.groups import Groups
 from steward.broker.schemas import first_problem
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, Invalid, NotFound
+from steward.core import Clock, Conflict, Denied, Invalid, NotFound
 from steward.identity import Access
 from steward.runs import Json, Run, Runs
 

@@ -20,7 +20,7 @@ from steward.broker.policy_words import explain
 from steward.broker.presets import refuse_faults
 from steward.broker.rulebook import Rulebook
 from steward.broker.toolbox import Toolbox
-from steward.core.errors import NotFound
+from steward.core import NotFound
 from steward.identity import Access, Role
 from steward.runs import EntryType, Json, Runs
 

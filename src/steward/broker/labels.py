@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.broker.tool import Outcome
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 
 @dataclass(frozen=True)

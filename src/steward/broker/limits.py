@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.broker.periods import PERIOD_WORDS
 from steward.broker.tool import Cost
-from steward.core.errors import Denied, Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Denied, Invalid, in_words, mistakes
 
 _PER_DOLLAR: Final = 10**9
 _MOST: Final = 10**18
@@ -135,13 +134,13 @@ class PeriodBudgetExceeded(BudgetExceeded):
 
 @dataclass(frozen=True)
 class Foresight:
-    """What a list of items, or branches side by side, will cost by what they did cost before."""
+    """What a list of items, or branches side by side, will cost: by past runs, or by an estimate."""
 
     cost: Cost
     parts: int
     """How many there are now."""
     runs: int
-    """Past runs that it is the average of."""
+    """Past runs that it is the average of; 0 for an estimate: no item ran before."""
     agents: Mapping[str, Cost] = field(default_factory=dict)
     """What each agent will use of it."""
 
@@ -150,6 +149,11 @@ class Foresight:
         limit = over["limit"]
         asked, left, total = (Decimal(over[name]) for name in ("asked", "left", "total"))
         past = "the last run" if self.runs == 1 else f"the last {self.runs} runs"
+        known = (
+            f"by what they cost in {past}"
+            if self.runs
+            else "by an estimate from the prices of the models: none of them ran before"
+        )
         whose, advice = "", "Raise the limit, or run it with fewer items."
         if "whose" in over:
             resets_at = datetime.fromisoformat(over["resets_at"])
@@ -159,7 +163,7 @@ class Foresight:
                 "Budgets."
             )
         message = (
-            f"{what} may need {_words(limit, asked)} for {self.parts:,} items, by what they cost in {past}. "
+            f"{what} may need {_words(limit, asked)} for {self.parts:,} items, {known}. "
             f"{_words(limit, left)} of {_words(limit, total)} are left{whose}. No item has started. {advice}"
         )
         return {**over, "message": message, "parts": self.parts}

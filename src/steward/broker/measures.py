@@ -10,11 +10,9 @@ import sqlalchemy as sa
 from steward.broker import _tables as tables
 from steward.broker.approvals import State
 from steward.broker.grants import DIRECT_PROGRAM
-from steward.core.events import TYPE_PREFIX
-from steward.runs import Status
-from steward.runs._tables import runs
-from steward.store import Database, Scope
-from steward.store.eventlog import events
+from steward.core import TYPE_PREFIX
+from steward.runs import Status, runs_table
+from steward.store import Database, Scope, events
 
 _LATEST = 1000
 _UNDO = (f"{TYPE_PREFIX}run.undo_done", f"{TYPE_PREFIX}run.undo_failed")
@@ -45,10 +43,10 @@ class Measures:
             by_status = {
                 row.status: row.number
                 for row in tx.rows(
-                    sa.select(runs.c.status, sa.func.count().label("number"))
+                    sa.select(runs_table.c.status, sa.func.count().label("number"))
                     # What people do by hand says nothing of how well flows and agents work.
-                    .where(runs.c.created_at >= since, runs.c.program != DIRECT_PROGRAM)
-                    .group_by(runs.c.status)
+                    .where(runs_table.c.created_at >= since, runs_table.c.program != DIRECT_PROGRAM)
+                    .group_by(runs_table.c.status)
                 )
             }
             columns = tables.approvals.c

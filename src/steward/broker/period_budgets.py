@@ -13,11 +13,8 @@ from steward.broker._budget_tables import PERIOD_UNITS, period_budgets, period_u
 from steward.broker.limits import Budget, limits_of, shown
 from steward.broker.period_draws import count_past, reclaim
 from steward.broker.periods import Period, end_of, start_of
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
-from steward.core.ids import Ids
-from steward.identity import Access, Role
-from steward.identity.members import Members
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale
+from steward.identity import Access, Members, Role
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 BudgetKind = Literal["project", "flow", "agent", "person"]

@@ -22,16 +22,16 @@ from steward.broker._budget_tables import (
     period_budgets,
     period_uses,
 )
+from steward.broker.holdings import HELD
 from steward.broker.limits import PeriodBudgetExceeded, shown
 from steward.broker.periods import end_of, start_of
-from steward.core.errors import Bug
-from steward.runs import TESTS, Status, flow_name
-from steward.runs import _tables as run_tables
+from steward.core import Bug
+from steward.runs import TESTS, Status, flow_name, runs_table
 from steward.store import Prepared, Transaction
 
 _BUDGETS: Final = period_budgets.c
 _USES: Final = period_uses.c
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _LISTED: Final = Prepared(sa.select(period_budgets).order_by(_BUDGETS.id))
 _THIS: Final = sa.and_(
     _USES.budget_id == sa.bindparam("of_budget"), _USES.start == sa.bindparam("since")
@@ -243,7 +243,7 @@ def reclaim(tx: Transaction) -> None:
 
 def count_past(tx: Transaction, budget: sa.Row[Any], now: datetime) -> None:
     """What was spent in the present period before a budget was made."""
-    root, start = run_tables.runs.alias("root"), start_of(budget.period, now)
+    root, start = runs_table.alias("root"), start_of(budget.period, now)
     rows = tx.rows(
         sa.select(
             budget_entries.c.actual,
@@ -256,6 +256,8 @@ def count_past(tx: Transaction, budget: sa.Row[Any], now: datetime) -> None:
             root.c.id == _RUNS.root_id,
             budget_entries.c.created_at >= start,
             budget_entries.c.state == "settled",
+            # What was held for a list is counted with the calls that took it.
+            budget_entries.c.key.not_like(f"%{HELD}"),
         )
     )
     spent = dict.fromkeys(PERIOD_UNITS, 0)

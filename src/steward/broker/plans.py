@@ -12,8 +12,7 @@ from steward.broker.labels import Labels
 from steward.broker.policy import DEPLOYED_LEVEL
 from steward.broker.roles import Role, leaves_of, values_with
 from steward.broker.tool import Arguments, Cost, Preview, Tool
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Invalid, in_words, mistakes
 from steward.runs import Json, digest
 
 _MOST_PLACES: Final = 500

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import cedarpy
 
-from steward.broker.policy_text import Parsed, Verdict, parse
+from steward.broker.policy_text import Parsed, PolicyVerdict, parse
 from steward.broker.presets import BUILT_IN
 from steward.broker.tool import Effects, Risk
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.identity import Role
 from steward.store import Scope
 
@@ -162,13 +162,13 @@ class Ruling:
     level: str
     id: str
     effect: str
-    verdict: Verdict
+    verdict: PolicyVerdict
     reason: str | None = None
 
 
 @dataclass(frozen=True)
 class Decision:
-    verdict: Verdict
+    verdict: PolicyVerdict
     rules: tuple[Ruling, ...]
     """Those that gave this verdict, highest level first."""
     approvers: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ class Decision:
     """The version of the rules that decided."""
 
     @property
-    def needs(self) -> tuple[Verdict, tuple[str, ...], bool]:
+    def needs(self) -> tuple[PolicyVerdict, tuple[str, ...], bool]:
         """What has to happen before the call."""
         return self.verdict, self.approvers, self.four_eyes
 
@@ -227,14 +227,16 @@ def _decision(policies: PolicySet, question: Question) -> Decision:
     # A text of nothing but comments has no rules and says nothing either.
     speaking = [(level, parsed) for level, parsed in levels if parsed.rules]
     if len(speaking) == 1:
-        nothing = Ruling(LEVELS[0], "", "default", Verdict.deny, "There is no policy at all.")
-        return Decision(Verdict.deny, (nothing,))
+        nothing = Ruling(LEVELS[0], "", "default", PolicyVerdict.deny, "There is no policy at all.")
+        return Decision(PolicyVerdict.deny, (nothing,))
     try:
         requests = [_Request.of(each) for each in question.by_place()]
     except ValueError as error:
         # Text that is no Unicode, say: what cannot be asked cannot be permitted.
-        unasked = Ruling(BUILT_IN_LEVEL, "", "error", Verdict.deny, "The call cannot be judged.")
-        return Decision(Verdict.deny, (unasked,), errors=(str(error),))
+        unasked = Ruling(
+            BUILT_IN_LEVEL, "", "error", PolicyVerdict.deny, "The call cannot be judged."
+        )
+        return Decision(PolicyVerdict.deny, (unasked,), errors=(str(error),))
     votes = _Votes()
     for level, parsed in speaking:
         for request in requests:
@@ -264,9 +266,9 @@ class _Votes:
         return Decision(
             verdict,
             tuple(dict.fromkeys(each for each in self.rulings if each.verdict is verdict)),
-            tuple(sorted(self.approvers)) if verdict is Verdict.ask else (),
+            tuple(sorted(self.approvers)) if verdict is PolicyVerdict.ask else (),
             tuple(self.errors),
-            four_eyes=self.four_eyes and verdict is Verdict.ask,
+            four_eyes=self.four_eyes and verdict is PolicyVerdict.ask,
         )
 
 
@@ -293,16 +295,16 @@ def _ask_level(votes: _Votes, level: str, parsed: Parsed, request: _Request) -> 
     if errors or answer.decision is cedarpy.Decision.NoDecision:
         votes.errors += [f"{level}: {error}" for error in errors or ["the engine gave no answer"]]
         reason = f"A rule of the {level} policy could not be evaluated."
-        votes.rulings.append(Ruling(level, "", "error", Verdict.deny, reason))
+        votes.rulings.append(Ruling(level, "", "error", PolicyVerdict.deny, reason))
         return
     for name in sorted(answer.diagnostics.reasons, key=list(parsed.rules).index):
         rule = parsed.rules[name]
         votes.rulings.append(Ruling(level, rule.id, rule.effect, rule.verdict, rule.reason))
-        if rule.verdict is Verdict.ask:
+        if rule.verdict is PolicyVerdict.ask:
             votes.four_eyes |= rule.four_eyes
             votes.approvers |= {rule.approvers} if rule.approvers else set()
     if not answer.diagnostics.reasons:
-        votes.rulings.append(Ruling(level, "", "default", Verdict.deny))
+        votes.rulings.append(Ruling(level, "", "default", PolicyVerdict.deny))
 
 
 def _named(error: str, parsed: Parsed) -> str:

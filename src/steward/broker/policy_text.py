@@ -14,7 +14,7 @@ from typing import Any, Final
 import cedarpy
 
 from steward.broker._cedar import Engine, Overwhelmed
-from steward.core.errors import Invalid, Problem, TooLarge
+from steward.core import Invalid, Problem, TooLarge
 
 MOST_CHARACTERS: Final = 100_000
 DEEPEST: Final = 30
@@ -36,7 +36,7 @@ _holding = Engine()
 _NAMED = re.compile(r'`([^`]+)`|@(\w+)|"([^"]+)"|: (\w+)$')
 
 
-class Verdict(StrEnum):
+class PolicyVerdict(StrEnum):
     """What may happen with a call, from free to forbidden; the strictest one wins."""
 
     allow = "allow"
@@ -46,7 +46,7 @@ class Verdict(StrEnum):
 
     @property
     def rank(self) -> int:
-        return list(Verdict).index(self)
+        return list(PolicyVerdict).index(self)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Rule:
 
     id: str
     effect: str
-    verdict: Verdict
+    verdict: PolicyVerdict
     approvers: str | None
     reason: str | None
     four_eyes: bool = False
@@ -113,7 +113,7 @@ def check(text: str, schema: str) -> list[Fault]:
 def remarks(text: str) -> list[str]:
     """What a person should know before saving a text that is valid."""
     rules = parse(text).rules.values()
-    if rules and all(rule.verdict is Verdict.deny for rule in rules):
+    if rules and all(rule.verdict is PolicyVerdict.deny for rule in rules):
         return ["No rule permits anything, so this level denies every call. Add a permit rule."]
     return []
 
@@ -178,15 +178,15 @@ def _annotation_faults(effect: str, notes: dict[str, str | None], taken: set[str
     elif identity in taken:
         yield f'two rules are called "{identity}"'
     outcome = notes.get("outcome")
-    if "outcome" in notes and outcome not in list(Verdict):
-        yield f'unknown @outcome "{outcome}"; known: {", ".join(Verdict)}'
+    if "outcome" in notes and outcome not in list(PolicyVerdict):
+        yield f'unknown @outcome "{outcome}"; known: {", ".join(PolicyVerdict)}'
     elif effect == "forbid" and outcome not in {None, "deny"}:
         yield f'a forbid rule denies; @outcome "{outcome}" needs a permit rule'
-    if "approvers" in notes and outcome != Verdict.ask:
+    if "approvers" in notes and outcome != PolicyVerdict.ask:
         yield '@approvers needs @outcome("ask")'
     elif "approvers" in notes and not notes["approvers"]:
         yield "@approvers names a group"
-    if "four_eyes" in notes and outcome != Verdict.ask:
+    if "four_eyes" in notes and outcome != PolicyVerdict.ask:
         yield '@four_eyes needs @outcome("ask")'
     elif notes.get("four_eyes", "yes") != "yes":
         yield 'write @four_eyes("yes"), or leave it out'
@@ -201,7 +201,7 @@ def _rules(text: str) -> dict[str, Rule]:
         rules[name] = Rule(
             id=notes["id"],
             effect=policy["effect"],
-            verdict=Verdict.deny if forbids else Verdict(notes.get("outcome", "allow")),
+            verdict=PolicyVerdict.deny if forbids else PolicyVerdict(notes.get("outcome", "allow")),
             approvers=notes.get("approvers"),
             reason=notes.get("reason"),
             four_eyes="four_eyes" in notes,
@@ -322,4 +322,4 @@ def _fault_at(text: str, offset: int, message: str) -> Fault:
     return Fault(line, offset - starts[line - 1] + 1, message)
 
 
-__all__ = ["Fault", "Parsed", "Rule", "Verdict", "check", "parse", "refusal", "remarks"]
+__all__ = ["Fault", "Parsed", "PolicyVerdict", "Rule", "check", "parse", "refusal", "remarks"]

@@ -3,13 +3,13 @@
 from typing import Final
 
 from steward.broker.policy import BUILT_IN_LEVEL, DEPLOYED_LEVEL, Change, Decision, Ruling
-from steward.broker.policy_text import Verdict
+from steward.broker.policy_text import PolicyVerdict
 
 _OPENING: Final = {
-    Verdict.allow: "Allowed.",
-    Verdict.dry_run: "Allowed after a dry run.",
-    Verdict.ask: "Needs an approval.",
-    Verdict.deny: "Denied.",
+    PolicyVerdict.allow: "Allowed.",
+    PolicyVerdict.dry_run: "Allowed after a dry run.",
+    PolicyVerdict.ask: "Needs an approval.",
+    PolicyVerdict.deny: "Denied.",
 }
 
 
@@ -36,7 +36,7 @@ def explain_change(change: Change) -> str:
 
 
 def _is_silent(rule: Ruling) -> bool:
-    return rule.level == BUILT_IN_LEVEL and rule.verdict is Verdict.allow
+    return rule.level == BUILT_IN_LEVEL and rule.verdict is PolicyVerdict.allow
 
 
 def _sentence(rule: Ruling) -> str:

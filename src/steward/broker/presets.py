@@ -8,7 +8,7 @@ from typing import Final
 
 from steward.broker.policy_text import Fault, check, refusal
 from steward.broker.tool import TOOLS, Risk
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 
 def _text(name: str) -> str:

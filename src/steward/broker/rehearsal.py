@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from steward.broker.labels import Labels
 from steward.broker.plans import Plan, cost_to_json
-from steward.broker.policy_text import Verdict
+from steward.broker.policy_text import PolicyVerdict
 from steward.broker.tool import Cost, Risk, Tool
 from steward.runs import Json
 
@@ -84,7 +84,7 @@ def _found(where: Mapping[str, Json], key: str) -> tuple[bool, Json]:
 
 def happens(tool: Tool[Any], plan: Plan) -> bool:
     """Whether a test makes the call for real: it reads, or changes nothing but the branch of the test."""
-    if plan.decision["outcome"] == Verdict.ask.value or tool.direct_only:
+    if plan.decision["outcome"] == PolicyVerdict.ask.value or tool.direct_only:
         return False
     if tool.beyond_data or tool.undo is not None:
         return False

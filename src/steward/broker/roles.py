@@ -17,7 +17,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from steward.broker.schemas import NAMED, VALUES, Schema, resolved
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.runs import Json
 
 KEYWORD: Final = "x-role"

@@ -11,10 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from steward.broker import _tables as tables
 from steward.broker.policy import PolicySet
 from steward.broker.presets import DEFAULT_PRESET, PRESETS, refuse_faults
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Invalid, NotFound, Stale
-from steward.identity import Access, Role
-from steward.identity.members import Members
+from steward.core import Clock, Denied, Invalid, NotFound, Stale
+from steward.identity import Access, Members, Role
 from steward.store import Database, EventLog, Prepared, Scope, Transaction
 
 _SETTINGS = Prepared(sa.select(tables.settings))

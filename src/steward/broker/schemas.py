@@ -11,9 +11,8 @@ from jsonschema.exceptions import SchemaError, ValidationError  # type: ignore[i
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from steward.core.errors import Problem
-from steward.runs import Json
-from steward.runs.canonical import canonical
+from steward.core import Problem
+from steward.runs import Json, canonical
 
 Schema = Mapping[str, Any]
 _MOST_STEPS: Final = 100_000

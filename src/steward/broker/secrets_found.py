@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from steward.broker._secret_views import View, decoded, joined_lines, views, without_breaks
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.runs import Json
 
 LEAST_CHARACTERS: Final = 6
@@ -51,6 +51,7 @@ class Scrubber:
         if not isinstance(values, Mapping):
             values = {str(number): value for number, value in enumerate(values, 1)}
         self._whole = {value: name for name, value in values.items() if value}
+        self._spaced = [value for value in self._whole if len(value.split()) > 1]
         long = {n: v for n, v in values.items() if len(v.strip()) >= LEAST_CHARACTERS}
         self._exact = _Index(each for n, v in long.items() for each in _spelled(n, v))
         # Hexadecimal is written in capitals, in small letters, and mixed: all are looked at as small.
@@ -80,6 +81,23 @@ class Scrubber:
             at = find.end
         pieces.append(content[at:])
         return b"".join(pieces).decode("utf-8", "surrogatepass")
+
+    def settled(self, text: str) -> int:
+        """How many characters of a text that still grows can be searched and shown.
+
+        Not its last word, which may become a secret, and nothing from where one with spaces may have begun.
+        """
+        if not self._whole:
+            return len(text)
+        end = len(text)
+        while end and not text[end - 1].isspace():
+            end -= 1
+        for value in self._spaced:
+            start = max(0, len(text) - len(value) + 1)
+            while start < end and not value.startswith(text[start:]):
+                start += 1
+            end = min(end, start)
+        return end
 
     def names_in(self, value: Json) -> frozenset[str]:
         """Which secrets a value holds, for example one that is about to be sent."""

@@ -10,7 +10,7 @@ from steward.broker.holdings import Holding, around
 from steward.broker.limits import Budget, BudgetExceeded, Foresight, covers, draws_on_periods
 from steward.broker.period_draws import Payer
 from steward.broker.plans import Plan, cost_from_json
-from steward.broker.policy_text import Verdict
+from steward.broker.policy_text import PolicyVerdict
 from steward.broker.tool import Cost
 from steward.runs import EntryType, Execution, Json, Run, Status, StepFailed, flow_name
 from steward.store import Transaction
@@ -140,7 +140,7 @@ class Spending:
                 lacking = await self.hold(execution, key, ahead)
                 return {"over": lacking and ahead.breach_of(lacking, plan.tool)}
             estimate = cost_from_json(plan.estimate)
-            waits = plan.decision.get("outcome") == Verdict.ask.value
+            waits = plan.decision.get("outcome") == PolicyVerdict.ask.value
             return {"over": await self.reserve(execution, key, estimate, waits=waits)}
 
         asked = {"estimate": plan.estimate, "limits": answer.get("limits", {})}

@@ -12,8 +12,7 @@ from uuid import uuid4
 import jwt
 
 from steward.broker.tool import Risk
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Misconfigured
+from steward.core import Clock, Denied, Misconfigured
 from steward.store import Scope
 
 ISSUER: Final = "steward"

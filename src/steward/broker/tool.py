@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from steward.broker.roles import Part, PartsReader, Role, values_with
-from steward.core import work
-from steward.core.plugins import Registry
+from steward.core import Registry, work
 from steward.identity import Role as MemberRole
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
@@ -109,6 +108,17 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Notebook:
+    """Where an agent keeps what it remembers between runs."""
+
+    agent: str
+    person: str
+    """Whose notes they are; empty where all runs of the project share them."""
+    keep: int
+    """The most notes that it keeps."""
+
+
+@dataclass(frozen=True)
 class ToolContext:
     """For whom and where a call is made."""
 
@@ -130,6 +140,8 @@ class ToolContext:
     """The most that an API token allows which started the run; None where a person did."""
     direct: bool = False
     """Whether a person makes this call themselves, so that what it reaches is theirs to choose."""
+    notebook: Notebook | None = None
+    """Of the agent that makes the call, where it has a memory."""
 
     def report(self, doing: str, done: int = 0, total: int | None = None) -> None:
         """Says how far the call is, for people who follow the run; ends the call when it was cancelled."""
@@ -163,6 +175,8 @@ class Tool(Generic[A]):
     """Where a call goes, where that is more than the values of its recipients and destinations."""
     direct_only: bool = False
     """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
+    memory_only: bool = False
+    """True for what only an agent with a memory calls. No list offers it, and nobody names it: the memory brings it."""
     beyond_data: bool = False
     """True where a call keeps more than data on the branch of its run, such as a document; one with an `undo` does."""
     gives: Mapping[str, Any] | None = None

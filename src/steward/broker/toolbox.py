@@ -9,8 +9,7 @@ from pydantic import ConfigDict
 
 from steward.broker.plans import Plan, validated
 from steward.broker.tool import Arguments, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Bug, Conflict, Denied, Invalid, NotFound
-from steward.core.plugins import Registry
+from steward.core import Bug, Conflict, Denied, Invalid, NotFound, Registry
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
 
@@ -59,7 +58,7 @@ class Toolbox:
 
     def listed(self, scope: Scope | None) -> list[Tool[Any]]:
         """All tools of a project by name; without a project, the installed ones."""
-        found = [tool for _, tool in self.installed]
+        found = [tool for _, tool in self.installed if not tool.memory_only]
         if scope is not None:
             for provider in self._providers.values():
                 found += provider.listed(scope)

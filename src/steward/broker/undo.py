@@ -10,13 +10,10 @@ from steward.broker.grants import Grant
 from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Tool, ToolContext
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, NotFound
-from steward.core.faults import fault
-from steward.core.plugins import Registry
-from steward.data.versions import Dependant, Versions, on_ticket
+from steward.core import Clock, Conflict, Denied, NotFound, Registry, fault
 from steward.runs import Entry, Json, Kind, Runs, Ticket, digest
 from steward.store import Database, EventLog, Scope
+from steward.versions import Dependant, Versions, Workspace, on_ticket
 
 
 class Way(StrEnum):
@@ -41,6 +38,9 @@ class Action:
     undone: bool
     times: int
     """How often it was undone or redone; names the next change."""
+    turned_by: str | None
+    """Who undid or redid it last."""
+    turned_at: str | None
     inverse: Json
     arguments: Json
 
@@ -103,7 +103,13 @@ class Undoing:
             elif entry.kind in {Kind.undone, Kind.redone} and entry.key in found:
                 before = found[entry.key]
                 undone = entry.kind == Kind.undone
-                found[entry.key] = replace(before, undone=undone, times=before.times + 1)
+                found[entry.key] = replace(
+                    before,
+                    undone=undone,
+                    times=before.times + 1,
+                    turned_by=entry.data.get("by"),
+                    turned_at=entry.at,
+                )
         return list(found.values())
 
     def plan(self, scope: Scope, run_id: str, key: str) -> UndoPlan:
@@ -111,7 +117,7 @@ class Undoing:
         action = self.action(scope, run_id, key)
         if action.way is not Way.version:
             return UndoPlan(action, (), ())
-        branch = self._branch(scope, run_id, action)
+        branch = self.branch(scope, run_id, action)
         workspace = self._versions.workspace(scope, "steward")
         dependants: list[Dependant] = []
         blocked: set[str] = set()
@@ -166,7 +172,7 @@ class Undoing:
 
     def _move(self, turn: "_Turn", action: Action, ticket: str) -> list[str]:
         scope, run_id = turn.scope, turn.run_id
-        branch = self._branch(scope, run_id, action)
+        branch = self.branch(scope, run_id, action)
         workspace = self._versions.workspace(scope, turn.author, run_id=run_id)
         done = workspace.commits_on_ticket(ticket)
         if done:
@@ -178,7 +184,7 @@ class Undoing:
             turned = self._undoing(scope, run_id, action.key)
         with on_ticket(ticket):
             return [
-                workspace.undo(commit, branch, merge_rows=turn.merge_rows).id
+                _undone_commit(workspace, commit, branch, turn.merge_rows)
                 for commit in reversed(turned)
             ]
 
@@ -236,11 +242,13 @@ class Undoing:
             way=_way(tool, outcome),
             undone=False,
             times=0,
+            turned_by=None,
+            turned_at=None,
             inverse=outcome["inverse"],
             arguments=request["arguments"],
         )
 
-    def _branch(self, scope: Scope, run_id: str, action: Action) -> str:
+    def branch(self, scope: Scope, run_id: str, action: Action) -> str:
         """Where it was done: on the branch the call named, below the run's own, or on that."""
         own = self._grant(scope, run_id).branch
         named = action.arguments.get("branch") if isinstance(action.arguments, dict) else None
@@ -248,6 +256,16 @@ class Undoing:
 
     def _grant(self, scope: Scope, run_id: str) -> Grant:
         return Grant.from_json(self._runs.request(scope, run_id).grant)
+
+
+def _undone_commit(workspace: Workspace, commit: str, branch: str, merge_rows: bool) -> str:
+    """The commit that undid it: a new one, or the one by which somebody undid it in the history of the data."""
+    try:
+        return workspace.undo(commit, branch, merge_rows=merge_rows).id
+    except Conflict as conflict:
+        if conflict.specific_code != "already-undone":
+            raise
+        return workspace.undo_of(commit, branch).id
 
 
 def _way(tool: Tool[Any] | None, outcome: Mapping[str, Any]) -> Way:

@@ -11,11 +11,10 @@ import typer
 
 from steward.cli.direct import call
 from steward.cli.projects import Here
-from steward.core.errors import Invalid
-from steward.data.ingest import Inspection
-from steward.data.ingest.address import is_address
-from steward.flows.direct_calls import DirectCall
+from steward.core import Invalid
+from steward.flows import DirectCall
 from steward.identity import Role
+from steward.ingest import Inspection, is_address
 from steward.tools import FileOptions, keep_address, server_name
 
 _CHUNK: Final = 1 << 20

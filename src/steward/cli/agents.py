@@ -1,22 +1,22 @@
-"""`steward agents`: the agents of a project; list, show, apply, export, try."""
+"""`steward agents`: the agents of a project; list, show, apply, export, try; what they remember."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from steward.agents.roster import agent_from_yaml, agent_to_yaml
+from steward.agents import agent_from_yaml, agent_to_yaml
 from steward.cli.direct import call
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.core.documents import read_yaml
-from steward.core.errors import Conflict, Invalid, error_from_json
-from steward.flows.direct_calls import DirectCall
-from steward.flows.trial import agent_trial
+from steward.core import Conflict, Invalid, error_from_json, read_yaml
+from steward.flows import DirectCall, agent_trial
 from steward.runs import Status
 
 app = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Name of an agent; NAME@3 is its third version.")]
+
+BareName = Annotated[str, typer.Argument(metavar="NAME", help="Name of an agent.")]
 
 
 @app.command("list")
@@ -103,6 +103,54 @@ def export_agent(
     here.show({"name": agent.name, "file": str(file)}, lambda: f"Wrote {file}.")
 
 
+@app.command("notes")
+@in_project
+def list_notes(here: Here, name: BareName) -> None:
+    """List what an agent remembers between runs: the project's notes and your own."""
+    here.steward.agents.versions(here.scope, name)
+    found = here.steward.agents.notes.visible(here.scope, name, here.access.user_id)
+    here.show(
+        [
+            {
+                "id": each.id,
+                "number": each.number,
+                "text": each.text,
+                "per": "person" if each.person else "project",
+                "run": each.run_id,
+                "created_at": each.created_at.isoformat(),
+            }
+            for each in found
+        ],
+        lambda: table(
+            ["Note", "Id", "Written by run", "Text"],
+            [(each.number, each.id, each.run_id, each.text) for each in found],
+            empty="It remembers nothing yet.",
+        ),
+    )
+
+
+@app.command("forget")
+@in_project
+def delete_notes(
+    here: Here,
+    name: BareName,
+    notes: Annotated[
+        list[str] | None, typer.Argument(help="Notes by id, as 'steward agents notes' lists them.")
+    ] = None,
+    *,
+    all_notes: Annotated[bool, typer.Option("--all", help="All that you can see.")] = False,
+) -> None:
+    """Delete notes of an agent; undoing the run brings them back."""
+    if bool(notes) is all_notes:
+        raise Invalid("Name the notes to delete, or say --all.")
+    wanted = DirectCall(
+        "delete_notes", {"agent": name, "notes": notes or None}, title=f"Delete notes of {name}"
+    )
+    done = call(here, wanted)
+    count = done.value["deleted"]
+    here.show({"run": done.run.id, **done.value}, lambda: f"Deleted {count} notes.")
+
+
 @app.command("try")
 @in_project
 def try_agent(
@@ -135,7 +183,7 @@ def try_agent(
 
 
 def _shown(answer: Any) -> str:
-    from steward.core.documents import dump_yaml
+    from steward.core import dump_yaml
 
     if answer is None:
         raise Invalid("The agent gave no answer.")

@@ -8,7 +8,7 @@ import typer
 
 from steward.cli.output import AsJson, command, installation, show
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Denied
+from steward.core import Denied
 from steward.identity import Role
 from steward.observe import AuditFormat, check_seal
 from steward.store import PublicKeys

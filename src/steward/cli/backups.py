@@ -9,8 +9,7 @@ from steward import __version__
 from steward.app import key_file, open_blobs, open_database
 from steward.cli.output import AsJson, command, installation, progress, show
 from steward.core import load_settings
-from steward.store.backup import Verified, backup, restore, verify
-from steward.store.secrets import Keyring
+from steward.store import Keyring, Verified, backup, restore, verify
 
 
 @command

@@ -8,9 +8,8 @@ import typer
 
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.connections.catalogue.fetching import fetch_description
-from steward.connections.catalogue.installed import InstalledService
-from steward.core.errors import Invalid
+from steward.connections import InstalledService, fetch_description
+from steward.core import Invalid
 
 app = typer.Typer(no_args_is_help=True)
 ServiceArgument = Annotated[str, typer.Argument(help="Id or name of the service.")]

@@ -10,15 +10,15 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from steward.agents.turn_documents import turn_document
+from steward.agents import turn_document
 from steward.app import Steward
-from steward.broker.inbox import Waiting
+from steward.broker import Waiting
 from steward.cli.chat_answers import Answers
 from steward.cli.chat_screen import Screen
 from steward.cli.output import plain
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Conflict, Invalid, StewardError
-from steward.flows.fast_path import query_request, question_in
+from steward.core import Conflict, Invalid, StewardError
+from steward.flows import query_request, question_in
 from steward.identity import Access
 from steward.runs import Run, Status
 

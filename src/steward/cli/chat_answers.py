@@ -7,13 +7,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from steward.app import Steward
-from steward.broker.approvals import Approval, Verdict
-from steward.broker.inbox import BUDGET, PLAN, QUESTION, UNCERTAIN, Waiting
-from steward.broker.limits import Budget
+from steward.broker import BUDGET, PLAN, QUESTION, UNCERTAIN, Approval, Budget, Verdict, Waiting
 from steward.cli.output import plain
 from steward.cli.prompting import NobodyThere, agrees, filled, said
 from steward.cli.waits import described
-from steward.core.errors import Invalid, StewardError
+from steward.core import Invalid, StewardError
 from steward.identity import Access
 
 _UNITS: Final = {"usd": "dollars"}

@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
-from steward.agents.live import TRYING, LiveText
-from steward.agents.telling import Teller
+from steward.agents import TRYING, LiveText, Teller
 from steward.cli.output import plain
 from steward.models import NO_MODEL
 from steward.runs import Entry

@@ -8,19 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from steward.app import Steward
-from steward.broker.role_proposals import propose_roles
-from steward.broker.roles import without_roles
+from steward.broker import propose_roles, without_roles
 from steward.cli.output import AsJson, command, plain, progress, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
-from steward.connections import Connection, Draft, load_connectors
-from steward.connections.discovery.desk import told_wrong
-from steward.connections.discovery.proposal import Proposal
-from steward.connections.mcp.settings import program_hash
-from steward.connections.tools import ServerTool
-from steward.core.errors import Denied, Invalid
+from steward.connections import Connection, Draft, ServerTool, load_connectors
+from steward.connections.discovery import Proposal, told_wrong
+from steward.connections.mcp import program_hash
+from steward.core import Denied, Invalid
 from steward.identity import Access
-from steward.tools._mcp import accept_tools
+from steward.tools import accept_tools
 
 app = typer.Typer(no_args_is_help=True)
 ConnectionArgument = Annotated[str, typer.Argument(help="Name or id of the connection.")]

@@ -18,12 +18,11 @@ from steward.cli.direct import call, committed
 from steward.cli.file_readings import inspection_lines, other_readings, parse_reading
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Conflict, Invalid, NotFound
-from steward.data.workbench.datasets import Datasets
-from steward.data.workbench.outputs import Format
-from steward.flows.direct_calls import DirectCall
+from steward.core import Conflict, Invalid, NotFound
+from steward.flows import DirectCall
 from steward.identity import Role
 from steward.store import Scope
+from steward.workbench import Datasets, Format
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -8,11 +8,10 @@ import typer
 from steward.cli.direct import call
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.core.documents import read_yaml
-from steward.core.errors import Invalid
+from steward.core import Invalid, read_yaml
 from steward.definitions import confirmed_entry, planned_changes, to_entries
 from steward.definitions.formats import Format, export_definitions, import_definitions
-from steward.flows.direct_calls import DirectCall
+from steward.flows import DirectCall
 
 app = typer.Typer(no_args_is_help=True)
 Entries = Annotated[

@@ -10,15 +10,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from steward.app import Steward, prepare_first_start
-from steward.broker.inbox import Waiting
+from steward.broker import Waiting
 from steward.cli.output import AsJson, command, installation, progress, say, show, table
 from steward.cli.projects import ProjectOption, UserOption, enter
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core import Conflict, Invalid, NotFound
 from steward.identity import Access, Principal, Via
 from steward.playbooks import Card
-from steward.runs import Run, Status
-from steward.runs.projection import calls_of
-from steward.tools.propose_rules import with_threshold
+from steward.runs import Run, Status, calls_of
+from steward.tools import with_threshold
 
 BLUEPRINT: Final = "data-cleanup"
 _PAIRS: Final = 3

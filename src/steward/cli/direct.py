@@ -7,10 +7,10 @@ from typing import Final
 
 from steward.cli.output import progress
 from steward.cli.projects import Here
-from steward.core.work import Progress, Work, doing
-from steward.data.versions import Commit
-from steward.flows.direct_calls import Called, DirectCall
+from steward.core import Progress, Work, doing
+from steward.flows import Called, DirectCall
 from steward.identity import Role
+from steward.versions import Commit
 
 _QUIET: Final = 2.0
 """Seconds before anything is said: most calls are over by then."""

@@ -10,14 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.app import Steward
-from steward.app.evaluating import Sites
+from steward.app import Sites, Steward
 from steward.cli.output import AsJson, command, installation, progress, say, show, table
 from steward.cli.projects import ProjectOption, UserOption, enter
-from steward.core import Settings, SystemClock, load_settings
-from steward.core.errors import Invalid
-from steward.core.settings import LogSettings
+from steward.core import Invalid, LogSettings, Settings, SystemClock, load_settings
 from steward.evaluation import (
+    CaseResult,
     Cast,
     Comparison,
     Report,
@@ -31,7 +29,6 @@ from steward.evaluation import (
     shipped,
     suite_schema,
 )
-from steward.evaluation.report import CaseResult
 from steward.models import Role
 from steward.trace import configure_logs
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from steward.core.errors import Invalid
-from steward.data.ingest import Inspection
+from steward.core import Invalid
+from steward.ingest import Inspection
 from steward.tools import FileOptions
 
 _COLUMNS = "columns."

@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.broker.approvals import Verdict
-from steward.broker.inbox import QUESTION, Waiting
+from steward.broker import QUESTION, Verdict, Waiting
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
 from steward.cli.waits import code_of, described
-from steward.core.documents import Unreadable, read_yaml
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound, Unreadable, read_yaml
 
 _LARGEST = 1_000_000
 

@@ -31,7 +31,7 @@ COMMANDS: Final[Listed] = {
     ),
     "undo": (
         "undo:undo",
-        "Take back what a run did, newest first, or one commit; what cannot be taken back is named.",
+        "Take back all that a run changed, or one commit. What cannot be undone is listed.",
     ),
     "worker": (
         "worker:worker",
@@ -49,6 +49,7 @@ COMMANDS: Final[Listed] = {
     "audit": ("audit:app", "The event log: export for other systems, check exported files."),
     "user": ("users:app", "People of this installation."),
     "sign-on": ("sign_on:app", "Single sign-on: OpenID providers and roles by group."),
+    "directory": ("directories:app", "Directories that bring people and groups by SCIM."),
     "token": ("tokens:app", "Personal API tokens."),
     "data": ("data:app", "Datasets: load, look, compare, undo, export."),
     "definitions": ("definitions:app", "What words mean: show, confirm, set."),

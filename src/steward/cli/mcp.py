@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.identity import Principal, TokenLimits, Via, parse_role
 
 

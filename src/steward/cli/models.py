@@ -8,14 +8,10 @@ import typer
 
 from steward.cli.output import progress, table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid
-from steward.core.settings import ModelChoice
-from steward.flows.direct_calls import DirectCall
-from steward.models import Chosen, Role, examine
-from steward.models.lineup import set_up
+from steward.core import Invalid, ModelChoice
+from steward.flows import DirectCall
+from steward.models import LEVELS, Chosen, Level, Role, examine, name_of, own_scope, set_up
 from steward.models.local import listed_weights, pull_from_ollama
-from steward.models.provided import name_of
-from steward.models.setups import LEVELS, Level, own_scope
 
 app = typer.Typer(no_args_is_help=True)
 LabelArgument = Annotated[str, typer.Argument(help="The name under which it is set up.")]

@@ -5,14 +5,13 @@ from typing import Annotated, get_args
 
 import typer
 
-from steward.app.figure_names import figure_names, flow_tags
+from steward.app import figure_names, flow_tags
 from steward.cli.observe_alerts import app as alerts
 from steward.cli.observe_budgets import app as budgets
 from steward.cli.output import plain, table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid
-from steward.observe import Dimension
-from steward.observe.facts import NANO
+from steward.core import Invalid
+from steward.observe import NANO, Dimension
 
 app = typer.Typer(no_args_is_help=True)
 app.add_typer(budgets, name="budgets", help="Budgets of a day, week or month.")

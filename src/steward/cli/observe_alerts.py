@@ -5,14 +5,10 @@ from typing import Annotated
 
 import typer
 
-from steward.app.alerting import alert_view
-from steward.app.figure_names import flow_titles
+from steward.app import alert_view, flow_titles
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.observe import Alert
-from steward.observe.alert_rules import amount, sentence
-from steward.observe.alert_verdicts import ALL
-from steward.observe.alerts import OPEN, State
+from steward.observe import ALL, OPEN, Alert, State, amount, sentence
 
 app = typer.Typer(no_args_is_help=True)
 AlertArgument = Annotated[str, typer.Argument(help="Id of an alert, as `list` shows it.")]

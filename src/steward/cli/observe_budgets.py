@@ -6,12 +6,11 @@ from typing import Annotated, get_args
 
 import typer
 
-from steward.app.budgeting import BudgetDesk, SeenBudget
-from steward.broker.period_budgets import BudgetKind, BudgetLimits, PeriodBudget
-from steward.broker.periods import PERIOD_WORDS
+from steward.app import BudgetDesk, SeenBudget
+from steward.broker import PERIOD_WORDS, BudgetKind, BudgetLimits, PeriodBudget
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound
 from steward.identity import Identity
 from steward.observe import ExpectedUse
 

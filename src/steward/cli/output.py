@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, ParamSpec, Ty
 
 import typer
 
-from steward.core.errors import StewardError
+from steward.core import StewardError
 
 if TYPE_CHECKING:
     from steward.app import Steward
@@ -89,10 +89,9 @@ def installation(settings: "Settings | None" = None) -> "Iterator[Steward]":
     """The installation of STEWARD_HOME, for one command."""
     # Imported here: a command that opens nothing answers at once.
     from steward.app import open_steward
-    from steward.core import load_settings
-    from steward.core.settings import LogSettings
-    from steward.data.versions import calls_only
+    from steward.core import LogSettings, load_settings
     from steward.trace import configure_logs
+    from steward.versions import calls_only
 
     configure_logs(LogSettings(level="warning"))
     steward = open_steward(settings or load_settings())

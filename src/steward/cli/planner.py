@@ -10,16 +10,13 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from steward.agents.planner import Recipe
-from steward.agents.shadow import Compared, ShadowReport
+from steward.agents import Compared, Recipe, ShadowReport
 from steward.app import Steward
 from steward.cli.output import progress, table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid
-from steward.core.settings import ModelChoice
+from steward.core import Invalid, ModelChoice
 from steward.identity import Access
-from steward.models import NO_MODEL, Chosen, ConfiguredModels, FixedModels, ModelDesk, Role
-from steward.models.provided import name_of
+from steward.models import NO_MODEL, Chosen, ConfiguredModels, FixedModels, ModelDesk, Role, name_of
 from steward.runs import Run
 
 app = typer.Typer(no_args_is_help=True)

@@ -12,9 +12,17 @@ from steward.cli import playbooks_deploying, playbooks_keeping
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
-from steward.playbooks import Change, State
-from steward.playbooks.exchange import Source, read_bytes, read_file, write_private
-from steward.playbooks.packing import LARGEST_ZIP, is_zip, packed, unpacked
+from steward.playbooks import (
+    LARGEST_ZIP,
+    Change,
+    State,
+    is_zip,
+    packed,
+    read_bytes,
+    read_source,
+    unpacked,
+    write_private,
+)
 
 app = typer.Typer(no_args_is_help=True)
 app.add_typer(playbooks_keeping.app)
@@ -112,7 +120,7 @@ def import_playbooks(
         done = exchange.read_folder(here.access, source, mine=mine, trial=trial)
     else:
         content = read_bytes(source, LARGEST_ZIP)
-        found = unpacked(content) if is_zip(content) else [Source(source.name, read_file(source))]
+        found = unpacked(content) if is_zip(content) else [read_source(source.parent, source)]
         done = exchange.bring_in_all(here.access, found, mine=mine, trial=trial)
     if deploy and source.is_dir() and not trial:
         done += here.steward.playbooks.deployment_files.read(here.access, source, done)

@@ -9,9 +9,8 @@ import typer
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
-from steward.core.errors import Invalid
-from steward.playbooks.comparison import Comparison
-from steward.playbooks.rehearsals import Wish
+from steward.core import Invalid
+from steward.playbooks import Comparison, Wish
 
 app = typer.Typer()
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]

@@ -8,7 +8,7 @@ import typer
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core import Conflict, Invalid, NotFound
 from steward.playbooks import Card, State, Subscription
 from steward.runs import Missed
 

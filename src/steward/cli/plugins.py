@@ -12,8 +12,7 @@ import typer
 from steward.cli.output import AsJson, command, fail, say, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.prompting import NobodyThere, agrees
-from steward.core.errors import Denied, Unavailable
-from steward.core.settings import minimal_environment
+from steward.core import Denied, Unavailable, minimal_environment
 from steward.plugins import (
     KINDS,
     Plugin,

@@ -10,7 +10,7 @@ import typer
 
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, show
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound
 from steward.identity import Access, Principal, User, Via
 from steward.store import Scope
 

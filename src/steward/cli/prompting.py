@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from steward.broker.schemas import first_problem
-from steward.core.documents import Unreadable, read_json
+from steward.broker import first_problem
+from steward.core import Unreadable, read_json
 
 _YES: Final = frozenset({"y", "yes"})
 _NO: Final = frozenset({"n", "no"})

@@ -8,14 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.agents.dossier import as_markdown, dossier
+from steward.agents import as_markdown, dossier
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object, json_or_text
-from steward.core.errors import Invalid
-from steward.flows.launch import Start
-from steward.runs import Run
-from steward.runs.projection import calls_of
+from steward.core import Invalid
+from steward.flows import Start
+from steward.runs import Run, calls_of
 
 app = typer.Typer(no_args_is_help=True)
 RunArgument = Annotated[str, typer.Argument(help="Id of the run.")]

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid, NotFound
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Invalid, NotFound, in_words, mistakes
 from steward.identity.sign_on import Provider, ProviderDocument
 
 app = typer.Typer(no_args_is_help=True)

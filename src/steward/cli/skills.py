@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from steward.agents.skills import check, read_folder
-from steward.agents.skills.archives import skills_in, unpack
+from steward.agents.skills import check, read_folder, skills_in, unpack
 from steward.cli.output import AsJson, command, fail, show, table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 app = typer.Typer(no_args_is_help=True)
 

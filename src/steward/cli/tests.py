@@ -9,8 +9,8 @@ import typer
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import StewardError
-from steward.runs.capsules import unpack
+from steward.core import StewardError
+from steward.runs import unpack
 
 app = typer.Typer(invoke_without_command=True)
 ENDING = ".steward-test.zip"

@@ -7,7 +7,7 @@ import typer
 from steward.cli.output import table
 from steward.cli.playbooks_keeping import described
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound
 from steward.playbooks import Action, EventState, Shown
 
 app = typer.Typer(no_args_is_help=True)

@@ -2,18 +2,16 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from steward.app import Steward
-from steward.broker.undo import Way
+from steward.broker import Whole
 from steward.cli.direct import committed
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
-from steward.core.errors import Conflict, Denied, Invalid
-from steward.flows.direct_calls import DirectCall
-from steward.identity import Access
+from steward.core import Invalid
+from steward.flows import DirectCall
 
 _RUN = "run_"
 
@@ -24,34 +22,48 @@ def undo(
     what: Annotated[str, typer.Argument(help="Id of a run or of a commit.")],
     *,
     branch: Annotated[str, typer.Option(help="Branch of the commit.")] = "main",
+    with_later: Annotated[
+        bool, typer.Option("--with-later", help="Also undo later changes that depend on it.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the changes only.")] = False,
 ) -> None:
-    """Take back what a run did, newest first, or one commit; what cannot be taken back is named."""
-    access = here.access
-    if not what.startswith(_RUN):
+    """Take back all that a run changed, or one commit. What cannot be undone is listed."""
+    is_run = what.startswith(_RUN)
+    if not (is_run or with_later or dry_run):
         commit = committed(here, DirectCall("undo", {"commit": what}, branch=branch))
         here.show(asdict(commit), lambda: f"{commit.id}  {commit.message}")
         return
-    found = _whole_run(here.steward, access, what)
-    rows = [(each["key"], each["summary"], each["left"] or "taken back") for each in found]
+    undoing = here.steward.governing.undoing
+    whole = Whole(run_id=what) if is_run else Whole(commit=what, branch=branch)
+    plan = undoing.plan_whole(here.scope, whole)
+    steps = plan.steps if with_later or dry_run else plan.only_own()
+    if not steps:
+        raise Invalid("There is nothing left to take back.")
+    if not dry_run:
+        asyncio.run(undoing.take_back(here.access, whole, with_later=with_later))
+    state = "would be taken back" if dry_run else "taken back"
+    found = [
+        {"key": s.key, "run": s.run_id, "summary": s.summary, "later": s.later, "left": None}
+        for s in steps
+    ]
+    found += [
+        {
+            "key": a.key,
+            "run": what,
+            "summary": a.summary,
+            "later": False,
+            "left": "cannot be undone",
+        }
+        for a in plan.left
+    ]
+    rows = [
+        (
+            each["key"] or "",
+            each["summary"],
+            each["left"] or (f"{state} (later change)" if each["later"] else state),
+        )
+        for each in found
+    ]
     here.show(found, lambda: table(["Step", "What", "Now"], rows, empty=""))
-    if any(each["left"] for each in found):
+    if plan.left and not dry_run:
         raise typer.Exit(1)
-
-
-def _whole_run(steward: Steward, access: Access, run_id: str) -> list[dict[str, Any]]:
-    undoing = steward.governing.undoing
-    actions = [each for each in undoing.actions(access.scope, run_id) if not each.undone]
-    if not actions:
-        raise Invalid("The run has nothing left to take back.")
-    found: list[dict[str, Any]] = []
-    for action in reversed(actions):
-        left: str | None = None
-        if action.way is Way.none and not action.commits and action.inverse is None:
-            left = "cannot be taken back"
-        else:
-            try:
-                asyncio.run(undoing.undo(access, run_id, action.key))
-            except (Conflict, Denied) as problem:
-                left = problem.message
-        found.append({"key": action.key, "summary": action.summary, "left": left})
-    return found

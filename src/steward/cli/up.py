@@ -14,8 +14,7 @@ import typer
 
 from steward.app import Steward, open_steward, prepare_first_start
 from steward.cli.output import AsJson, command, progress, say, show
-from steward.core import Settings, load_settings
-from steward.core.errors import Conflict, Misconfigured
+from steward.core import Conflict, Misconfigured, Settings, load_settings
 from steward.identity import User
 from steward.trace import configure_logs
 
@@ -45,7 +44,7 @@ def up(
 
 def _serve(steward: Steward, owner: User, *, as_json: bool) -> None:
     # The terminal starts a server through its own door; the HTTP door stays unknown to the rest of it.
-    from steward.api.server import serve
+    from steward.api import serve
 
     def started(address: str) -> None:
         base = (steward.settings.http.public_url or address).rstrip("/")

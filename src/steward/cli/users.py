@@ -9,7 +9,7 @@ import typer
 
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, say, show, table
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound
 from steward.identity import User, parse_role
 
 app = typer.Typer(no_args_is_help=True)

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from steward.core.documents import Unreadable, read_json
-from steward.core.errors import Invalid
+from steward.core import Invalid, Unreadable, read_json
 
 
 def json_object(text: str, option: str) -> dict[str, Any]:

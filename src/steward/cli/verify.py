@@ -9,15 +9,21 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.broker.approval_claims import approval_claim
+from steward.broker import approval_claim
 from steward.cli.output import AsJson, command, installation, say, show
 from steward.cli.projects import ProjectOption, enter
-from steward.core.errors import Invalid
-from steward.runs import KeptHead, ProjectVerification, Signing, Verification
-from steward.runs.capsules import unpack
-from steward.runs.offline import payloads_in, verify_backup, verify_capsule
-from steward.store import PublicKeys
-from steward.store.backup import opened
+from steward.core import Invalid
+from steward.runs import (
+    KeptHead,
+    ProjectVerification,
+    Signing,
+    Verification,
+    payloads_in,
+    unpack,
+    verify_backup,
+    verify_capsule,
+)
+from steward.store import PublicKeys, opened
 
 _ZIP = b"PK"
 

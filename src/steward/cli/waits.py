@@ -3,9 +3,9 @@
 import hashlib
 from typing import Any, Final
 
-from steward.broker.inbox import Waiting
+from steward.broker import Waiting
 from steward.cli.output import plain
-from steward.core.documents import dump_yaml
+from steward.core import dump_yaml
 
 _LONGEST: Final = 4_000
 _CODE: Final = 12

@@ -13,8 +13,7 @@ import typer
 from steward.app import Stopping, end_children, open_steward
 from steward.cli.output import AsJson, command, progress, say, show
 from steward.cli.up import _only_one
-from steward.core import Settings, load_settings
-from steward.core.errors import Conflict
+from steward.core import Conflict, Settings, load_settings
 from steward.runs import Runs
 from steward.trace import configure_logs
 

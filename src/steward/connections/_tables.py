@@ -2,8 +2,17 @@
 
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table, text
 
-from steward.store.guarded import ReportedJson, ReportedText, TypedJson, TypedText
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store import (
+    Json,
+    Moment,
+    ReportedJson,
+    ReportedText,
+    TypedJson,
+    TypedText,
+    id_column,
+    metadata,
+    scope_columns,
+)
 
 connections = Table(
     "connections",

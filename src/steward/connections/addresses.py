@@ -19,7 +19,7 @@ from ipaddress import (
 )
 from typing import Final
 
-from steward.core.errors import Denied, Misconfigured, Unavailable
+from steward.core import Denied, Misconfigured, Unavailable
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]

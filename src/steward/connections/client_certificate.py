@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 
 _BLOCK: Final = re.compile(
     r"-----BEGIN ([A-Z0-9 ]{1,40})-----([A-Za-z0-9+/=\s]{1,100000})-----END \1-----"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from steward.connections.folders import Folders
 from steward.connections.http import Http
 from steward.connections.mail import Mailer
-from steward.core.plugins import Registry
+from steward.core import Registry
 
 if TYPE_CHECKING:
     from steward.connections.mcp.sign_in import Line

@@ -7,6 +7,7 @@ from typing import Any
 
 from steward.connections.catalogue.calls import ServiceCalls
 from steward.connections.catalogue.installed import InstalledServices
+from steward.connections.catalogue.rates import Rates
 from steward.connections.catalogue.shelf import Shelf
 from steward.connections.catalogue.sign_in import ServiceSignIns
 from steward.connections.connector import Databases, Surroundings, Use
@@ -20,10 +21,7 @@ from steward.connections.mail import Mailer
 from steward.connections.mcp.sign_in import SignIns
 from steward.connections.sign_in_sessions import Status
 from steward.connections.tools import ServerTool, ServerTools
-from steward.core.clock import Clock
-from steward.core.errors import Invalid
-from steward.core.ids import Ids
-from steward.core.settings import Settings
+from steward.core import Clock, Ids, Invalid, Settings
 from steward.identity import Access, Identity, Role
 from steward.store import BlobStore, Database, EventLog, Scope, SecretStore
 
@@ -68,7 +66,7 @@ class Desk:
         self.discovery = Discovery(
             self.documents, self.keepers, database, events, clock, enabled=chosen.discovery
         )
-        self.calls = ServiceCalls(http, clock)
+        self.calls = ServiceCalls(http, clock, Rates(database, clock))
         self.around = around
 
     def named(self, scope: Scope, name: str, *uses: Use) -> Connection:

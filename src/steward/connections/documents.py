@@ -13,10 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from steward.connections import _tables as tables
 from steward.connections.connector import Connector, ConnectorSettings, load_connectors
 from steward.connections.mcp.settings import program_hash
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
-from steward.core.ids import Ids
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale, in_words, mistakes
 from steward.identity import Access, Role
 from steward.store import (
     OWN_SECRETS,

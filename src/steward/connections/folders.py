@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steward.core.errors import Denied, NotFound
+from steward.core import Denied, NotFound
 
 SETTING = "STEWARD_CONNECTIONS__FILE_FOLDERS"
 

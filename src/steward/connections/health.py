@@ -12,9 +12,7 @@ import sqlalchemy as sa
 from steward.connections import _tables as tables
 from steward.connections.connector import ConnectorSettings, Surroundings
 from steward.connections.documents import Connection, Connections, existing
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Misconfigured, NotFound, StewardError
-from steward.core.ids import Ids
+from steward.core import Clock, Denied, Ids, Misconfigured, NotFound, StewardError
 from steward.store import Database, EventLog, Scope, SecretStore
 
 if TYPE_CHECKING:
@@ -48,6 +46,8 @@ class Opened:
     """The sign-in, for MCP servers that are signed in to."""
     service_line: "ServiceLine | None" = None
     """The same for services of the catalogue."""
+    scope: Scope | None = None
+    """The project that it belongs to."""
 
     def __repr__(self) -> str:
         return f"Opened({self.connection.name})"
@@ -107,6 +107,7 @@ class Health:
             values,
             self._signs.line(scope, connection),
             self._service_signs.line(scope, connection),
+            scope,
         )
 
     async def check(self, scope: Scope, connection_id: str, author: str) -> Check:

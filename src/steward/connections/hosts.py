@@ -9,7 +9,7 @@ from typing import Final
 import httpx2
 
 from steward.connections.addresses import normal_host
-from steward.core.errors import Denied, Invalid, Misconfigured
+from steward.core import Denied, Invalid, Misconfigured
 
 _PORTS: Final = {"http": 80, "https": 443}
 _GRPC: Final = {"grpc": "http", "grpcs": "https"}

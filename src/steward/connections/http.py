@@ -23,11 +23,14 @@ from steward.connections.addresses import (
 )
 from steward.connections.client_certificate import ClientCertificate
 from steward.connections.hosts import Place, place_of
-from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
-from steward.trace.context import HEADER, traceparent
+from steward.core import Denied, Invalid, TooLarge, Unavailable
+from steward.trace import HEADER, traceparent
 
 Check = Callable[[str], object]
 """Refuses an address by raising; asked before the request and before every redirect."""
+
+Sink = Callable[[bytes], object]
+"""Takes the pieces of a body as they come, so that it is never held as a whole."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAFE: Final = frozenset({"GET", "HEAD"})
@@ -119,11 +122,12 @@ class Http:
         check: Check = place_of,
         follow: bool = True,
         limits: HttpLimits = DEFAULT_LIMITS,
+        sink: Sink | None = None,
     ) -> HttpAnswer:
         """One request and, for GET and HEAD, the redirects it leads to.
 
         `check` refuses addresses by raising. `secret_headers` go to the first host only, never along a redirect; with a
-        `certificate`, redirects to other hosts are refused.
+        `certificate`, redirects to other hosts are refused. The body of a success goes to `sink`, where there is one.
         An answer of any status is an answer; Unavailable means there was none.
         """
         wanted = method.upper()
@@ -144,6 +148,7 @@ class Http:
                     check,
                     limits.redirects if follow else 0,
                     limits,
+                    sink,
                 )
         except TimeoutError:
             raise Unavailable(
@@ -161,6 +166,7 @@ class Http:
         check: Check,
         redirects: int,
         limits: HttpLimits,
+        sink: Sink | None,
     ) -> HttpAnswer:
         hops: list[str] = []
         first = place_of(url)
@@ -168,7 +174,7 @@ class Http:
             check(url)
             place = place_of(url)
             sent = self.trace_headers() | headers | (secret_headers if place == first else {})
-            answer = await self._once(line, method, url, place, sent, body, limits)
+            answer = await self._once(line, method, url, place, sent, body, limits, sink)
             target = answer.header("location")
             redirecting = answer.status in _REDIRECTS and target is not None
             if target is None or not redirecting or redirects == 0:
@@ -193,6 +199,7 @@ class Http:
         headers: Mapping[str, str],
         body: bytes,
         limits: HttpLimits,
+        sink: Sink | None,
     ) -> HttpAnswer:
         addresses = await self.checked_addresses(place)
         failed: httpx2.HTTPError | None = None
@@ -207,7 +214,7 @@ class Http:
             except (httpx2.HTTPError, httpx2.StreamError) as problem:
                 raise _lost(place, problem) from None
             try:
-                read = b"" if method == "HEAD" else await _read(response, place, limits)
+                read = b"" if method == "HEAD" else await _read(response, place, limits, sink)
             except (httpx2.HTTPError, httpx2.StreamError) as problem:
                 raise _lost(place, problem) from None
             finally:
@@ -365,7 +372,9 @@ def _to_address(
     )
 
 
-async def _read(response: httpx2.Response, place: Place, limits: HttpLimits) -> bytes:
+async def _read(
+    response: httpx2.Response, place: Place, limits: HttpLimits, sink: Sink | None
+) -> bytes:
     encodings = response.headers.get("content-encoding", "")
     if "," in encodings:
         raise Denied(
@@ -375,12 +384,14 @@ async def _read(response: httpx2.Response, place: Place, limits: HttpLimits) -> 
     declared = response.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limits.response_bytes:
         raise _too_large(place, limits)
-    kept = bytearray()
+    kept, size = bytearray(), 0
+    keep: Sink = sink if sink is not None and 200 <= response.status_code < 300 else kept.extend
     # Pieces are decompressed one by one, so that a bomb is stopped at the limit.
     async for piece in response.aiter_bytes():
-        kept += piece
-        if len(kept) > limits.response_bytes:
+        size += len(piece)
+        if size > limits.response_bytes:
             raise _too_large(place, limits)
+        keep(piece)
     return bytes(kept)
 
 

@@ -1,6 +1,6 @@
 """Who keeps this installation: the people to whom its machine, its environment and its home folder belong."""
 
-from steward.core.errors import Denied, NotFound
+from steward.core import Denied, NotFound
 from steward.identity import Access, Identity, Role
 from steward.store import Scope
 

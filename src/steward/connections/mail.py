@@ -18,7 +18,7 @@ from steward.connections.addresses import (
     resolve_by_system,
     resolve_checked,
 )
-from steward.core.errors import Denied, Invalid, Misconfigured, Unavailable
+from steward.core import Denied, Invalid, Misconfigured, Unavailable
 
 _SECONDS: Final = 30.0
 

@@ -16,9 +16,9 @@ from imapclient.exceptions import LoginError
 
 from steward.connections.hosts import Place
 from steward.connections.http import Http
-from steward.connections.received_mail import MOST_BYTES
+from steward.connections.received_mail import MOST_MAIL_BYTES
 from steward.connections.tls import NamedTls
-from steward.core.errors import Misconfigured, StewardError, Unavailable
+from steward.core import Misconfigured, StewardError, Unavailable
 
 _CONNECT_SECONDS: Final = 10
 _READ_SECONDS: Final = 30
@@ -65,7 +65,7 @@ class Stored:
 
     @property
     def is_whole(self) -> bool:
-        return self.size <= MOST_BYTES
+        return self.size <= MOST_MAIL_BYTES
 
 
 class Mailbox:
@@ -156,9 +156,9 @@ class Mailbox:
 
     async def fetch(self, number: int, size: int, arrived_at: datetime | None) -> Stored | None:
         """A message, left unread; None when it is no longer there."""
-        is_whole = size <= MOST_BYTES
+        is_whole = size <= MOST_MAIL_BYTES
         what = (
-            f"BODY.PEEK[]<0.{MOST_BYTES + 1}>"
+            f"BODY.PEEK[]<0.{MOST_MAIL_BYTES + 1}>"
             if is_whole
             else f"BODY.PEEK[HEADER]<0.{_HEAD_BYTES}>"
         )
@@ -222,7 +222,7 @@ class Mailbox:
 
 
 def _bounded(size: int) -> int:
-    if size > MOST_BYTES + _SLACK:
+    if size > MOST_MAIL_BYTES + _SLACK:
         raise imaplib.IMAP4.abort("the server sends more than was asked for")
     return size
 

@@ -12,7 +12,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from html.parser import HTMLParser
 from typing import Final
 
-MOST_BYTES: Final = 25 << 20
+MOST_MAIL_BYTES: Final = 25 << 20
 _MOST_LINES: Final = 500_000
 _MOST_LEVELS: Final = 50
 _MOST_PARTS: Final = 300
@@ -76,8 +76,8 @@ class TooMuch(Exception):
 
 def _bomb(content: bytes) -> str | None:
     """What a parser would take too long over."""
-    if len(content) > MOST_BYTES:
-        return f"It has {len(content):,} bytes; Steward reads {MOST_BYTES:,} at most."
+    if len(content) > MOST_MAIL_BYTES:
+        return f"It has {len(content):,} bytes; Steward reads {MOST_MAIL_BYTES:,} at most."
     if content.count(b"\n") + content.count(b"\r") > 2 * _MOST_LINES:
         return f"It has more than {_MOST_LINES:,} lines."
     if sum(1 for _ in _NESTED.finditer(content)) > _MOST_LEVELS:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from steward.connections.addresses import Address
 from steward.connections.hosts import Place
 from steward.connections.http import Http
-from steward.core.errors import Misconfigured, NotFound, TooLarge, Unavailable
-from steward.core.work import current, in_thread
+from steward.core import Misconfigured, NotFound, TooLarge, Unavailable, current, in_thread
 
 if TYPE_CHECKING:
     import paramiko

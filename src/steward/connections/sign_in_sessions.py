@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, Self
 
-from steward.core.clock import Clock
-from steward.core.errors import Denied, NotFound
+from steward.core import Clock, Denied, NotFound
 from steward.store import Scope, SecretStore
 
 _PARTS: Final = ("access_token", "refresh_token", "client_secret", "session", "pending")

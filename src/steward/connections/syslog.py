@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from steward.connections.addresses import Allowed, Resolve, resolve_by_system, resolve_checked
-from steward.core.errors import Misconfigured, Unavailable
+from steward.core import Misconfigured, Unavailable
 
 _AUDIT: Final = 13
 """The facility "log audit"."""

@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from steward.connections import _tables as tables
 from steward.connections.documents import Connection, existing
 from steward.connections.mcp.definitions import Definition, risk_of
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core import Clock, Conflict, Invalid, NotFound
 from steward.identity import Access, Role
 from steward.store import Database, EventLog, Scope
 

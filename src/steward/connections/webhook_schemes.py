@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from steward.connections.webhooks import TOLERANCE, signing_key, verify
-from steward.core.errors import Denied
+from steward.core import Denied
 
 Headers = Mapping[str, str]
 Scheme = Callable[[str, Headers, datetime, bytes], str]

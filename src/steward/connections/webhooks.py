@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from steward.core.errors import Denied, Invalid
+from steward.core import Denied, Invalid
 
 PREFIX: Final = "whsec_"
 TOLERANCE: Final = timedelta(minutes=5)

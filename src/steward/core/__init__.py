@@ -1,31 +1,223 @@
 """Ground floor: ids, clock, errors, settings, events and plug-ins; does no I/O beyond reading settings."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from steward.core import errors
 from steward.core.clock import Clock, MovableClock, SystemClock
-from steward.core.events import Event
-from steward.core.ids import Ids
+from steward.core.demand import DEMAND, Pace
+from steward.core.errors import (
+    Bug,
+    Conflict,
+    Denied,
+    Invalid,
+    Misconfigured,
+    NotFound,
+    Problem,
+    RateLimited,
+    RevisionRequired,
+    Stale,
+    StewardError,
+    TooLarge,
+    TooSlow,
+    Unauthenticated,
+    Unavailable,
+    error_from_json,
+    error_to_json,
+)
+from steward.core.events import TYPE_PREFIX, Event
+from steward.core.fair_threads import FairThreads, give_way, share_processor
+from steward.core.faults import fault
+from steward.core.ids import Ids, is_id
+from steward.core.lazy_doors import lazily
+from steward.core.memory import keep_loaded
 from steward.core.plugins import Registry
+from steward.core.shares import Share, before_requests, is_alone, keep_place, sharing
 
 if TYPE_CHECKING:
-    from steward.core.settings import Settings, load_settings
+    from steward.core import documents, work
+    from steward.core.documents import (
+        Lined,
+        Part,
+        Unreadable,
+        dump_yaml,
+        parse_yaml,
+        read_json,
+        read_lined,
+        read_yaml,
+        require_bounded,
+        require_unique_keys,
+    )
+    from steward.core.fair_tasks import FairTurns
+    from steward.core.input_mistakes import and_more, in_words, mistakes
+    from steward.core.settings import (
+        AuditStream,
+        BlobSettings,
+        ConnectionsSettings,
+        DatabaseSettings,
+        HttpSettings,
+        IdentitySettings,
+        LogSettings,
+        ModelChoice,
+        ModelPrice,
+        ModelsSettings,
+        ObserveSettings,
+        RunsSettings,
+        Settings,
+        SignOnProvider,
+        SignOnSettings,
+        TraceSettings,
+        discoverable_environment,
+        folder_of_this_user,
+        load_settings,
+        minimal_environment,
+        secret_from_environment,
+    )
+    from steward.core.work import (
+        Progress,
+        Stopped,
+        Work,
+        current,
+        doing,
+        in_thread,
+        report,
+        stoppable,
+    )
 
 __all__ = [
+    "DEMAND",
+    "TYPE_PREFIX",
+    "AuditStream",
+    "BlobSettings",
+    "Bug",
     "Clock",
+    "Conflict",
+    "ConnectionsSettings",
+    "DatabaseSettings",
+    "Denied",
     "Event",
+    "FairThreads",
+    "FairTurns",
+    "HttpSettings",
+    "IdentitySettings",
     "Ids",
+    "Invalid",
+    "Lined",
+    "LogSettings",
+    "Misconfigured",
+    "ModelChoice",
+    "ModelPrice",
+    "ModelsSettings",
     "MovableClock",
+    "NotFound",
+    "ObserveSettings",
+    "Pace",
+    "Part",
+    "Problem",
+    "Progress",
+    "RateLimited",
     "Registry",
+    "RevisionRequired",
+    "RunsSettings",
     "Settings",
+    "Share",
+    "SignOnProvider",
+    "SignOnSettings",
+    "Stale",
+    "StewardError",
+    "Stopped",
     "SystemClock",
+    "TooLarge",
+    "TooSlow",
+    "TraceSettings",
+    "Unauthenticated",
+    "Unavailable",
+    "Unreadable",
+    "Work",
+    "and_more",
+    "before_requests",
+    "current",
+    "discoverable_environment",
+    "documents",
+    "doing",
+    "dump_yaml",
+    "error_from_json",
+    "error_to_json",
+    "errors",
+    "fault",
+    "folder_of_this_user",
+    "give_way",
+    "in_thread",
+    "in_words",
+    "is_alone",
+    "is_id",
+    "keep_loaded",
+    "keep_place",
     "load_settings",
+    "minimal_environment",
+    "mistakes",
+    "parse_yaml",
+    "read_json",
+    "read_lined",
+    "read_yaml",
+    "report",
+    "require_bounded",
+    "require_unique_keys",
+    "secret_from_environment",
+    "share_processor",
+    "sharing",
+    "stoppable",
+    "work",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Settings load when somebody asks for them: pydantic costs more than most commands of the terminal."""
-    if name in {"Settings", "load_settings"}:
-        from steward.core import settings
-
-        return getattr(settings, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "steward.core.documents": [
+            "Lined",
+            "Part",
+            "Unreadable",
+            "dump_yaml",
+            "parse_yaml",
+            "read_json",
+            "read_lined",
+            "read_yaml",
+            "require_bounded",
+            "require_unique_keys",
+        ],
+        "steward.core.fair_tasks": ["FairTurns"],
+        "steward.core.input_mistakes": ["and_more", "in_words", "mistakes"],
+        "steward.core.settings": [
+            "AuditStream",
+            "BlobSettings",
+            "ConnectionsSettings",
+            "DatabaseSettings",
+            "HttpSettings",
+            "IdentitySettings",
+            "LogSettings",
+            "ModelChoice",
+            "ModelPrice",
+            "ModelsSettings",
+            "ObserveSettings",
+            "RunsSettings",
+            "Settings",
+            "SignOnProvider",
+            "SignOnSettings",
+            "TraceSettings",
+            "discoverable_environment",
+            "folder_of_this_user",
+            "load_settings",
+            "minimal_environment",
+            "secret_from_environment",
+        ],
+        "steward.core.work": [
+            "Progress",
+            "Stopped",
+            "Work",
+            "current",
+            "doing",
+            "in_thread",
+            "report",
+            "stoppable",
+        ],
+    },
+)

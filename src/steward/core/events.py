@@ -8,17 +8,19 @@ SPEC_VERSION: Final = "1.0"
 TYPE_PREFIX: Final = "org.steward."
 _WORDS: Final = {
     "alert": "opened resolved acknowledged muted unmuted rule_saved rule_deleted",
-    "agent": "saved archived",
+    "agent": "saved archived remembered notes_deleted notes_restored",
     "approval": "requested approved rejected edited delegated mismatched",
     "approvers": "changed deleted",
     "audit": "exported",
     "budget": "saved deleted",
+    "client": "allowed removed replayed",
     "connection": (
         "created changed deleted restored health program_accepted proposal_dismissed "
         "proposal_brought_back tool_risk_set tool_roles_confirmed tool_withdrawn tools_accepted tools_changed"
     ),
     "data": "committed",
     "definitions": "changed",
+    "directory": "saved token_renewed deleted person_added person_removed",
     "evaluation": "kept deleted restored",
     "invitation": "created accepted revoked",
     "member": "changed removed",

@@ -11,6 +11,7 @@ import contextvars
 import heapq
 from collections import Counter
 from collections.abc import Coroutine, Generator
+from types import CoroutineType
 from typing import Any, TypeVar
 
 from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
@@ -42,7 +43,8 @@ class FairTurns:
         context: contextvars.Context | None = None,
     ) -> "asyncio.Future[T]":
         share = current_share()
-        if share != SYSTEM and isinstance(coro, Coroutine):
+        # Most are plain coroutines; to ask the abstract class takes longer than the rest of this.
+        if share != SYSTEM and (type(coro) is CoroutineType or isinstance(coro, Coroutine)):
             coro = _Steps(self, share, current_place(), coro)
         return asyncio.Task(coro, loop=loop, context=context)
 

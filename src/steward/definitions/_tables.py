@@ -2,8 +2,7 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store.guarded import TypedJson, TypedText
-from steward.store.tables import Moment, metadata, scope_columns
+from steward.store import Moment, TypedJson, TypedText, metadata, scope_columns
 
 revisions = Table(
     "definition_revisions",

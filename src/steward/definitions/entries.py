@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from steward.core.errors import Conflict, Invalid, Problem
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Conflict, Invalid, Problem, in_words, mistakes
 from steward.definitions.document import (
     ColumnDefinition,
     ConfirmedQuestion,

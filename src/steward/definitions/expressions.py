@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.sandbox import query_plan as q
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
-from steward.data.versions import MAIN
-from steward.data.workbench import Workbench
 from steward.store import Scope
+from steward.versions import MAIN
+from steward.workbench import Workbench
 
 Kind = Literal["number", "text", "boolean", "date", "moment", "other"]
 _COVERED: Final = 0.5

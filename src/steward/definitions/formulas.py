@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.definitions.expressions import ExpressionReader
 from steward.sandbox import query_plan as q
 

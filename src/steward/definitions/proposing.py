@@ -233,7 +233,7 @@ def _propose_whole(column: ColumnFacts, table: _Table) -> ColumnDefinition | Non
         return part
     if named == "identifier" or "id" in column.meanings:
         return _identifier("By its name and its whole numbers.")
-    if words(column.name)[-1:] in table.nouns and not named:
+    if words(column.name)[-1:] in table.nouns and not named and not _is_plural(column.name):
         return _identifier("It is named like a table, so it names a row.")
     code = _is_number_code(column, table) if named in ("", "name") else ""
     if code:
@@ -245,6 +245,11 @@ def _propose_whole(column: ColumnFacts, table: _Table) -> ColumnDefinition | Non
             why=f"It has {column.distinct} whole numbers, each many times.",
         )
     return None
+
+
+def _is_plural(name: str) -> bool:
+    """Whether a name is of several: "marriages" counts them, "flight" names one."""
+    return not name.casefold().endswith(words(name)[-1])
 
 
 def _calendar(column: ColumnFacts, table: _Table) -> ColumnDefinition | None:

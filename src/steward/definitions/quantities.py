@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from steward.core.documents import read_yaml
-from steward.data.relate.names import words_of
+from steward.analysis.relate import words_of
+from steward.core import read_yaml
 from steward.definitions.document import Additive
 
 Words = tuple[str, ...]

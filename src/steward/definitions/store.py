@@ -7,10 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Invalid, NotFound, Stale
-from steward.data.versions import MAIN
-from steward.data.workbench import Workbench
+from steward.core import Clock, Invalid, NotFound, Stale
 from steward.definitions import _tables as tables
 from steward.definitions.document import Definitions, State
 from steward.definitions.entries import (
@@ -25,6 +22,8 @@ from steward.definitions.formulas import parse_condition, parse_formula
 from steward.definitions.merging import effective, merge_definitions
 from steward.definitions.proposing import propose_definitions
 from steward.store import Database, EventLog, Scope, Transaction
+from steward.versions import MAIN
+from steward.workbench import Workbench
 
 _R = tables.revisions.c
 

@@ -2,13 +2,14 @@
 
 from steward.evaluation.comparing import Comparison, compare
 from steward.evaluation.kept import KeptReport, Reports
-from steward.evaluation.report import Report, as_html, as_markdown, read_report
+from steward.evaluation.report import CaseResult, Report, as_html, as_markdown, read_report
 from steward.evaluation.running import Progress, evaluate
 from steward.evaluation.script import Cast
 from steward.evaluation.site import Site
 from steward.evaluation.suite import Suite, load_suites, shipped, suite_schema
 
 __all__ = [
+    "CaseResult",
     "Cast",
     "Comparison",
     "KeptReport",

@@ -2,8 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, String, Table
 
-from steward.store.guarded import TypedJson, TypedText
-from steward.store.tables import Moment, id_column, metadata, scope_columns
+from steward.store import Moment, TypedJson, TypedText, id_column, metadata, scope_columns
 
 reports = Table(
     "evaluation_reports",

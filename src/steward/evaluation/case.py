@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
-from steward.agents.plan import Contract
-from steward.core.plugins import Registry
+from steward.agents import Contract
+from steward.core import Registry
 from steward.evaluation.script import Script
 from steward.evaluation.stage import Stage
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
-from steward.agents.figures import figures_in, is_found
+from steward.agents import figures_in, is_found
 
 Order = Literal["exact", "in_order", "any_order"]
 

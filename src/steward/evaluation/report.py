@@ -8,10 +8,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from steward.agents.plan import Contract
-from steward.core.documents import Unreadable, read_json
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.agents import Contract
+from steward.core import Invalid, Unreadable, in_words, mistakes, read_json
 
 MOST_BYTES: Final = 4 << 20
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from steward import __version__
-from steward.core.errors import StewardError
+from steward.core import StewardError
 from steward.evaluation.case import Case, Findings
 from steward.evaluation.report import CaseResult, Report
 from steward.evaluation.script import answers_of

@@ -10,8 +10,8 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from steward.agents.plan import Contract
-from steward.core.errors import Invalid, Misconfigured
+from steward.agents import Contract
+from steward.core import Invalid, Misconfigured
 from steward.models import (
     Backend,
     Call,
@@ -26,8 +26,7 @@ from steward.models import (
     Usage,
     unique_models,
 )
-from steward.runs.capsules import unpack
-from steward.runs.entries import is_reference
+from steward.runs import is_reference, unpack
 from steward.store import Scope
 
 SCRIPT_ENDED: Final = "script-ended"

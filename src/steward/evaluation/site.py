@@ -3,19 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from steward.agents.threads import Threads
-from steward.broker.approvals import Approvals
-from steward.broker.deciding import Deciding
-from steward.broker.judging import Judging
-from steward.broker.rulebook import Rulebook
-from steward.broker.toolbox import Toolbox
-from steward.core.clock import MovableClock
-from steward.data.workbench import Workbench
+from steward.agents import Threads
+from steward.broker import Approvals, Deciding, Judging, Rulebook, Toolbox
+from steward.core import MovableClock
 from steward.evaluation.script import Cast
-from steward.flows.launch import Launcher
-from steward.flows.undo_calls import UndoCalls
+from steward.flows import Launcher, UndoCalls
 from steward.identity import Access
 from steward.runs import Runs
+from steward.workbench import Workbench
 
 
 @dataclass(frozen=True)

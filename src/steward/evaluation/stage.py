@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from steward.agents.threads import Thread
-from steward.broker.approvals import State, Verdict
-from steward.broker.tool import Risk
-from steward.core.errors import Invalid
+from steward.agents import Thread
+from steward.broker import Risk, State, Verdict
+from steward.core import Invalid
 from steward.evaluation.site import Site
-from steward.flows.launch import Start
+from steward.flows import Start
 from steward.identity import Access
-from steward.runs import EntryType, Json, Kind, Run, canonical
-from steward.runs.projection import Call, project
+from steward.runs import Call, EntryType, Json, Kind, Run, canonical, project
 
 Decide = Literal["approve", "reject", "wait"]
 """What the person in a case does when they are asked: about a plan or about a call."""

@@ -8,12 +8,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from steward.agents.plan import Contract
-from steward.core.errors import Invalid, NotFound, Problem
+from steward.agents import Contract
+from steward.core import Invalid, NotFound, Problem
 from steward.definitions import Definitions
 from steward.evaluation.case import Case, CaseId, DatasetName, load_kinds
 from steward.evaluation.kinds.replay import ReplayCase
-from steward.playbooks.documents import decoded, lined, refusal
+from steward.playbooks import decoded, lined, refusal
 
 DEFAULT_CUSTOMERS: Final = 60
 MOST_CASES: Final = 1_000

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from steward.broker.schemas import KINDS, Schema, field_of, kinds_of, problems_of, resolved
-from steward.core.errors import Problem
+from steward.broker import KINDS, Schema, field_of, kinds_of, problems_of, resolved
+from steward.core import Problem
 from steward.flows.expressions import Expression, ExpressionError, Path, escaped, expressions_in
 from steward.flows.expressions import template as parsed_text
 from steward.runs import Json

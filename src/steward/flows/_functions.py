@@ -5,7 +5,6 @@ unequal instead of an error, `string(true)` is `true`, a negative index is an er
 """
 
 import math
-import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,85 +13,13 @@ from celpy import celtypes as cel
 from celpy.evaluation import CELEvalError, base_functions
 
 from steward.flows._texts import text_of
-
-_LONGEST_INT = 2**63
-
-
-class Exhausted(Exception):
-    """The expression costs more than one may."""
-
-
-class Budget(threading.local):
-    """What the evaluation under way in this thread may still spend; evaluation never leaves its thread."""
-
-    left: int = 0
-
-    def spend(self, amount: int) -> None:
-        self.left -= amount
-        if self.left < 0:
-            raise Exhausted
-
-
-BUDGET: Final = Budget()
-
-
-def to_cel(value: Any) -> Any:
-    """A JSON value as the library wants it; whole numbers that do not fit 64 bits become fractions."""
-    BUDGET.spend(1)
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return cel.BoolType(value)
-    if isinstance(value, int):
-        return cel.IntType(value) if -_LONGEST_INT <= value < _LONGEST_INT else _double(value)
-    if isinstance(value, float):
-        return cel.DoubleType(value)
-    if isinstance(value, str):
-        BUDGET.spend(len(value) // 64)
-        return cel.StringType(value)
-    if isinstance(value, list):
-        return cel.ListType([to_cel(item) for item in value])
-    return cel.MapType({cel.StringType(key): to_cel(item) for key, item in value.items()})
-
-
-def from_cel(value: Any) -> Any:
-    """The JSON value of a result; TypeError for what JSON does not know."""
-    BUDGET.spend(1)
-    if value is None:
-        return None
-    if isinstance(value, bool | cel.BoolType):
-        return bool(value)
-    if isinstance(value, str):
-        BUDGET.spend(len(value) // 64)
-        return str(value)
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return _finite(float(value))
-    if isinstance(value, list):
-        return [from_cel(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {str(key): from_cel(item) for key, item in value.items()}
-    raise TypeError("only text, numbers, booleans, null, lists, and objects with text keys")
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("overflow")
-    return value
-
-
-def _double(value: Any) -> cel.DoubleType:
-    try:
-        return cel.DoubleType(_finite(float(value)))
-    except OverflowError:
-        raise ValueError("overflow") from None
+from steward.flows._values import BUDGET, LONGEST_INT, double, from_cel, whole
 
 
 def _whole(value: int) -> cel.IntType:
-    if not -_LONGEST_INT <= value < _LONGEST_INT:
+    if not -LONGEST_INT <= value < LONGEST_INT:
         raise ValueError("overflow")
-    return cel.IntType(value)
+    return whole(value)
 
 
 def _is_bool(value: Any) -> bool:
@@ -127,7 +54,7 @@ def _number(
         raise TypeError("numbers only")
     if _is_int(a) and _is_int(b):
         return _whole(whole(int(a), int(b)))
-    return _double(fraction(float(a), float(b)))
+    return double(fraction(float(a), float(b)))
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -239,7 +166,7 @@ def _at(container: Any, index: Any) -> Any:
 
 def _size(value: Any) -> Any:
     if isinstance(value, str | list | dict):
-        return cel.IntType(len(value))
+        return whole(len(value))
     raise TypeError("text, list or object")
 
 
@@ -259,7 +186,7 @@ def _int(value: Any) -> Any:
 
 def _to_double(value: Any) -> Any:
     if isinstance(value, str | int | float) and not _is_bool(value):
-        return _double(str(value) if isinstance(value, str) else value)
+        return double(str(value) if isinstance(value, str) else value)
     raise TypeError("text or number")
 
 

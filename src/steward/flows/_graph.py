@@ -10,10 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from steward.broker.grants import PLUGIN_CHANGED
-from steward.broker.rehearsal import Rehearsal
-from steward.broker.schemas import problems_of, with_defaults
-from steward.core.errors import Misconfigured, StewardError
+from steward.broker import PLUGIN_CHANGED, Rehearsal, problems_of, with_defaults
+from steward.core import Misconfigured, StewardError
 from steward.flows._scope import Scope, Settled, State
 from steward.flows.model import Flow, dump_flow
 from steward.flows.node import Body, Goto, Graph, Labels, Node, Valued, joined, seconds_of
@@ -25,7 +23,7 @@ CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels]], Awaitable
 ApproveBatch = Callable[
     [Execution, str, str, Sequence[tuple[Json, Mapping[str, Labels]]]], Awaitable[None]
 ]
-SetAside = Callable[[Execution, str, int, str], Awaitable[bool]]
+SetAside = Callable[[Execution, str, int, Node], Awaitable[bool]]
 GiveBack = Callable[[Execution, str], Awaitable[None]]
 CodeProblem = Callable[[Execution], Awaitable[str | None]]
 RunAgent = Callable[[Execution, str, Json, Mapping[str, Labels | None]], Awaitable[Any]]
@@ -73,11 +71,14 @@ class Progress:
     parts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def tell(self) -> None:
+        self.execution.progress = self._said
+
+    def _said(self) -> dict[str, Any]:
         done = sum(state in _OVER for state in self.nodes.values())
         said: dict[str, Any] = {"done": done, "total": len(self.nodes), "nodes": dict(self.nodes)}
         if self.parts:
             said["parts"] = {name: dict(part) for name, part in self.parts.items()}
-        self.execution.progress = said
+        return said
 
 
 class GraphRun:
@@ -330,11 +331,10 @@ class NodePlace:
     @asynccontextmanager
     async def budget_for(self, parts: int) -> AsyncIterator[None]:
         services = self._graph.services
-        title = self._node.title or self._node.id
         is_held = (
             services.set_aside is not None
             and parts > 0
-            and await services.set_aside(self.execution, self.key, parts, title)
+            and await services.set_aside(self.execution, self.key, parts, self._node)
         )
         try:
             yield

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from steward.core.errors import Problem
+from steward.core import Problem
 from steward.flows.node import Goto, Graph, Node
 
 Edges = Mapping[str, list[tuple[str, str]]]

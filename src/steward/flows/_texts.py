@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 
 class ExpressionError(Invalid):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from celpy import celtypes as cel
 from lark import Tree
 
-from steward.broker.schemas import KINDS, Schema, field_of, kinds_of, resolved
+from steward.broker import KINDS, Schema, field_of, kinds_of, resolved
 from steward.flows._functions import SIGNATURES
 from steward.flows._grammar import MACROS, Parsed, column_of
 from steward.flows._texts import ExpressionError, Path

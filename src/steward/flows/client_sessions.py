@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from steward.broker.broker import ASK_HUMAN, Broker
-from steward.broker.grants import Grant
-from steward.broker.labels import Labels, untrusted
-from steward.broker.plans import validated
-from steward.broker.tool import Risk, Tool
-from steward.broker.toolbox import Toolbox
-from steward.core.errors import Conflict, Denied, NotFound, error_from_json
-from steward.core.ids import Ids
+from steward.broker import (
+    ASK_HUMAN,
+    Broker,
+    Grant,
+    Labels,
+    Risk,
+    Tool,
+    Toolbox,
+    untrusted,
+    validated,
+)
+from steward.core import Conflict, Denied, Ids, NotFound, error_from_json
 from steward.identity import Access
 from steward.runs import Execution, Json, Run, RunRequest, Runs, Status
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from steward.core.errors import Unavailable
-from steward.data.tables import quote
-from steward.data.versions import MAIN, Dataset, Versions
+from steward.core import Unavailable
 from steward.sandbox import Column, Limits, Request, Response, Sandbox
 from steward.sandbox import Dataset as Readable
 from steward.store import Scope
+from steward.tables import quote
+from steward.versions import MAIN, Dataset, Versions
 
 Language = Literal["sql", "python"]
 _MOST_DATASETS: Final = 50

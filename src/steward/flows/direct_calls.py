@@ -8,12 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.broker.broker import Broker
-from steward.broker.grants import DIRECT_PROGRAM, Grant
-from steward.broker.plans import validated
-from steward.broker.tool import Risk
-from steward.broker.toolbox import Toolbox
-from steward.core.errors import Conflict, StewardError, error_from_json
+from steward.broker import DIRECT_PROGRAM, Broker, Grant, Risk, Toolbox, validated
+from steward.core import Conflict, StewardError, error_from_json
 from steward.identity import Access
 from steward.runs import Execution, Json, Run, RunRequest, Runs, Status
 

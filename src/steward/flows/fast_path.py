@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from steward.agents.threads import PRIORITY, thread_of
-from steward.core.errors import Invalid, Problem
+from steward.agents import PRIORITY, thread_of
+from steward.core import Invalid, Problem
 from steward.flows.launch import Launcher, Start
-from steward.runs import Json, Run, RunRequest, Runs
-from steward.runs.projection import Call, calls_of
+from steward.runs import Call, Json, Run, RunRequest, Runs, calls_of
 from steward.store import Scope
 
 QueryType = Literal["sql", "plan", "python"]

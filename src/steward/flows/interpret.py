@@ -14,9 +14,8 @@ from steward.flows._graph import (
     SetAside,
     run_graph,
 )
-from steward.flows.model import load_flow
 from steward.flows.node import Labels, Valued
-from steward.flows.validate import require_valid
+from steward.flows.validate import runnable
 from steward.runs import Execution, Json, Program
 
 
@@ -42,7 +41,7 @@ def flow_program(
     arguments. Both record what they do under the key.
     `approve_batch(execution, key, tool, calls)` asks once for a list of calls that will follow.
     `observe` is told of every node that is over.
-    `set_aside(execution, key, parts, title)` holds budget for the items of a map or the branches of a parallel, and
+    `set_aside(execution, key, parts, node)` holds budget for the items of a map or the branches of a parallel, and
     `give_back(execution, key)` frees what they did not use.
     `code_problem(execution)` says why code that was fixed for the run is not what is installed now.
     `input_labels` says what a run's inputs carry, `foreign_labels` what those carry that somebody outside wrote, `child_labels` what the output of a sub-run does, `error_labels` what
@@ -61,9 +60,7 @@ def flow_program(
     )
 
     async def run_flow(execution: Execution) -> Json:
-        flow = load_flow(execution.request.document)
-        # A graph with a cycle would wait for itself for ever.
-        require_valid(flow)
+        flow = runnable(execution.request.document)
         foreign = execution.request.foreign if foreign_labels is not None else ()
         parts = {name: foreign_labels for name in foreign if foreign_labels is not None}
         inputs = Valued(execution.request.inputs, input_labels(execution), parts=parts)

@@ -5,27 +5,32 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from steward.agents.compile import literal
-from steward.agents.equipment import READ_SKILL
-from steward.broker.broker import Broker, Foresee
-from steward.broker.grants import FixedParts, Grant, bound_to
-from steward.broker.labels import Labels
-from steward.broker.limits import Budget, Foresight
-from steward.broker.plans import Labelled
-from steward.broker.schemas import first_problem, with_defaults
-from steward.broker.tool import Risk
-from steward.broker.toolbox import Toolbox
-from steward.core.errors import Invalid, Problem
+from steward.agents import READ_SKILL, literal
+from steward.broker import (
+    Broker,
+    Budget,
+    FixedParts,
+    Foresight,
+    Grant,
+    Labelled,
+    Labels,
+    Risk,
+    Toolbox,
+    bound_to,
+    first_problem,
+    with_defaults,
+)
+from steward.core import Invalid, Problem
 from steward.flows._graph import Observe, Progress, RunAgent, Services, run_graph
 from steward.flows._scope import Settled
 from steward.flows.artifacts import ArtifactSpec, broken_promises
 from steward.flows.interpret import flow_program
 from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
-from steward.flows.node import Graph, Valued
+from steward.flows.node import Graph, Node, Valued
 from steward.flows.node import Labels as Carried
 from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.subflow import SubflowNode
-from steward.flows.validate import ToolSchema, require_valid
+from steward.flows.validate import ToolSchema, require_valid, runnable
 from steward.identity import Access, Role
 from steward.runs import (
     Cancelled,
@@ -37,11 +42,11 @@ from steward.runs import (
     RunRequest,
     Runs,
     StepFailed,
+    calls_of,
 )
-from steward.runs.projection import calls_of
 from steward.store import Scope
 
-PROGRAM = "flow"
+FLOW_PROGRAM = "flow"
 DEFAULT_BUDGET: Mapping[str, Any] = {"usd": "5", "seconds": 3600}
 ARTIFACTS = "run:artifacts"
 ON_BREACH = ("ask", "abort")
@@ -50,6 +55,7 @@ _EVENT = Labels(("the event that started it",), trusted=False)
 Around = Callable[[Program, Execution], Awaitable[Json]]
 AgentTools = Callable[[Scope, str], Iterable[str]]
 """The tools that an agent brings along, by its name."""
+Foresee = Callable[[Execution, str, int, Node], Awaitable[Foresight | None]]
 FindCodeProblem = Callable[[Scope, FixedParts], str | None]
 
 
@@ -61,7 +67,7 @@ def _no_problem(_scope: Scope, _fixed: FixedParts) -> str | None:
     return None
 
 
-async def _unknown(_execution: Execution, _key: str, _parts: int) -> Foresight | None:
+async def _unknown(_execution: Execution, _key: str, _parts: int, _node: Node) -> Foresight | None:
     return None
 
 
@@ -110,18 +116,18 @@ class Launcher:
         self.around: Around = _plainly
         """Who looks after a run as a whole: before it begins, and when it fails."""
         self.foresee: Foresee = _unknown
-        """What a list of items will cost; whoever knows past runs says so."""
+        """What a list of items will cost; whoever knows past runs and prices says so."""
         self.code_problem: FindCodeProblem = _no_problem
         """Why plug-ins are not what was deployed; whoever knows them says so."""
         self._run_agent: RunAgent | None = None
         self._agent_tools: AgentTools = _none
-        runs.programs[PROGRAM] = self._program(None)
+        runs.programs[FLOW_PROGRAM] = self._program(None)
 
     def employ(self, run_agent: RunAgent, agent_tools: AgentTools = _none) -> None:
         """Gives flows their agents; until then, a flow with one says that there is none."""
         self._run_agent = run_agent
         self._agent_tools = agent_tools
-        self._runs.programs[PROGRAM] = self._program(run_agent)
+        self._runs.programs[FLOW_PROGRAM] = self._program(run_agent)
 
     async def outputs(self, scope: Scope, run_id: str) -> dict[str, NodeOutput]:
         """What each node of a run gave, found by replaying its journal: no model, no tool and no clock is asked."""
@@ -165,7 +171,7 @@ class Launcher:
         )
         return RunRequest(
             title=start.title or flow.name or flow.id,
-            program=PROGRAM,
+            program=FLOW_PROGRAM,
             document=dump_flow(flow),
             inputs=inputs,
             grant=grant.to_json(),
@@ -208,8 +214,7 @@ class Launcher:
         self, execution: Execution, document: Json, prefix: str, run_agent: RunAgent
     ) -> Valued:
         """Runs a flow as a part of a run of another kind; what it records starts with the prefix."""
-        flow = load_flow(document)
-        require_valid(flow)
+        flow = runnable(document)
         services = Services(
             self._call_tool,
             run_agent,
@@ -244,8 +249,11 @@ class Launcher:
         known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
         await self._broker.approve_together(execution, key, tool, known)
 
-    async def _set_aside(self, execution: Execution, key: str, parts: int, title: str) -> bool:
-        return await self._broker.set_aside(execution, key, parts, title, self.foresee)
+    async def _set_aside(self, execution: Execution, key: str, parts: int, node: Node) -> bool:
+        async def foresee(execution: Execution, key: str, parts: int) -> Foresight | None:
+            return await self.foresee(execution, key, parts, node)
+
+        return await self._broker.set_aside(execution, key, parts, node.title or node.id, foresee)
 
     async def _code_problem(self, execution: Execution) -> str | None:
         fixed = Grant.from_json(execution.request.grant).fixed

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from steward.core import documents
-from steward.core.errors import Invalid, NotFound, Problem
+from steward.core import Invalid, NotFound, Problem, documents
 from steward.flows.artifacts import ArtifactSpec
 from steward.flows.expressions import escaped
 from steward.flows.node import NODES, Body, Document, Graph, Id, JsonSchema

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Prot
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from steward.core.plugins import Registry
+from steward.core import Registry
 from steward.flows.expressions import escaped
 from steward.runs import Execution, Json
 

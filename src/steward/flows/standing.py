@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from steward.flows.drawing import drawing
 from steward.flows.model import Flow
-from steward.runs import Entry, EntryType, Json
-from steward.runs.projection import Call, Payload, Projection
+from steward.runs import Call, Entry, EntryType, Json, Payload, Projection
 
 _REPEATED: Final = re.compile(r"(\[\d+\]|#\d+|~\d+)+$")
 """What follows the id of a node in a key: the item of a map, the round of a loop, the try."""

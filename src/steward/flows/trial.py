@@ -1,7 +1,6 @@
 """A flow of one agent, to try it with a test input."""
 
-from steward.agents.compile import literal
-from steward.agents.roster import Agent
+from steward.agents import Agent, literal
 from steward.flows.launch import Start
 from steward.runs import Json
 

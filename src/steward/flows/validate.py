@@ -1,13 +1,14 @@
 """Says what is wrong with a flow before it runs: each problem with its place and what to do."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
-from steward.broker.schemas import Schema, schema_problem
-from steward.core.errors import Invalid, Problem
-from steward.core.mistakes import and_more
+from steward.broker import Schema, schema_problem
+from steward.core import Invalid, Problem, and_more
 from steward.flows import _fitting as types
 from steward.flows import _order as order
 from steward.flows.expressions import (
@@ -18,12 +19,13 @@ from steward.flows.expressions import (
     expression,
     expressions_in,
 )
-from steward.flows.model import DEEPEST, Flow
-from steward.flows.node import Body, Goto, Graph, Node, Reads
+from steward.flows.model import DEEPEST, Flow, load_flow
+from steward.flows.node import NODES, Body, Goto, Graph, Node, Reads
 from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.branch import BranchNode
 from steward.flows.nodes.output import OutputNode
 from steward.flows.nodes.subflow import SubflowNode
+from steward.runs import Json
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,19 @@ def require_valid(flow: Flow, tools: Mapping[str, ToolSchema] | None = None) -> 
             f"The flow {flow.id!r} is not valid: {first.pointer or '/'} {first.message}.{and_more(problems)}",
             problems=problems,
         )
+
+
+def runnable(document: Json) -> Flow:
+    """The flow of a run; Invalid where it is none. Thousands of runs of one document read and check it once."""
+    return _runnable(json.dumps(document), tuple(NODES))
+
+
+@lru_cache(maxsize=64)
+def _runnable(document: str, _nodes: tuple[Any, ...]) -> Flow:
+    flow = load_flow(json.loads(document))
+    # A graph with a cycle would wait for itself for ever.
+    require_valid(flow)
+    return flow
 
 
 @dataclass(frozen=True)

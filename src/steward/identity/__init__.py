@@ -1,9 +1,22 @@
 """Who may do what: organisations, projects, users, roles, sessions, tokens, invitations."""
 
-from steward.core.clock import Clock
-from steward.core.ids import Ids
-from steward.core.settings import IdentitySettings
+from steward.core import Clock, IdentitySettings, Ids
+from steward.identity.client_documents import ClientDocuments
+from steward.identity.client_grants import (
+    MCP,
+    Client,
+    ClientGrant,
+    ClientGrants,
+    Issued,
+    checked_challenge,
+)
 from steward.identity.credentials import Passwords
+from steward.identity.directories.documents import GROUP, USER
+from steward.identity.directories.filters import attribute_name, read_filter, simple_equality
+from steward.identity.directories.groups import Groups
+from steward.identity.directories.patches import patched
+from steward.identity.directories.people import People, Record
+from steward.identity.directories.registry import Directories, Directory, GroupRule
 from steward.identity.invitations import Invitation, InvitationPreview, Invitations
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
@@ -11,31 +24,49 @@ from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
 from steward.identity.roles import Role, parse_role
 from steward.identity.sessions import NewSession, OpenSession, Origin, Sessions
+from steward.identity.sign_on.admission import Admission
 from steward.identity.tokens import Token, Tokens
 from steward.identity.users import User, Users
 from steward.store import Database, EventLog
 
 __all__ = [
+    "GROUP",
+    "MCP",
+    "USER",
     "Access",
+    "Client",
+    "ClientDocuments",
+    "ClientGrant",
+    "Directory",
+    "GroupRule",
     "Identity",
     "Invitation",
     "InvitationPreview",
+    "Issued",
     "Level",
     "Member",
+    "Members",
     "NewSession",
     "Notification",
+    "Notifications",
     "OpenSession",
     "Organisation",
     "Origin",
     "Passwords",
     "Principal",
     "Project",
+    "Record",
     "Role",
     "Token",
     "TokenLimits",
     "User",
     "Via",
+    "attribute_name",
+    "checked_challenge",
     "parse_role",
+    "patched",
+    "read_filter",
+    "simple_equality",
 ]
 
 
@@ -57,6 +88,7 @@ class Identity:
         self.projects = Projects(database, clock, ids, events)
         self.members = Members(database, clock, events)
         self.tokens = Tokens(database, clock, ids, events, settings)
+        self.client_grants = ClientGrants(database, clock, ids, events)
         self.notifications = Notifications(database, clock, ids, events)
         self.invitations = Invitations(
             database,
@@ -68,6 +100,12 @@ class Identity:
             self.members,
             self.notifications,
         )
+        admission = Admission(
+            database, clock, events, self.users, self.sessions, self.members, self.invitations
+        )
+        self.directories = Directories(database, clock, ids, events, self.members)
+        self.directory_people = People(database, clock, ids, events, self.users, admission)
+        self.directory_groups = Groups(database, clock, ids, self.directory_people)
 
     def is_signed_in(self, principal: Principal) -> bool:
         """Whether a session or token still counts, for what lasts longer than the request that named it."""

@@ -9,10 +9,19 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
+    UniqueConstraint,
 )
 
-from steward.store.guarded import ReportedText, TypedJson, TypedText
-from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
+from steward.store import (
+    Moment,
+    ReportedText,
+    Sequence64,
+    TypedJson,
+    TypedText,
+    id_column,
+    metadata,
+    scope_columns,
+)
 
 organisations = Table(
     "organisations",
@@ -119,6 +128,39 @@ api_tokens = Table(
     Column("expires_at", Moment, nullable=False),
     Column("last_used_at", Moment),
     Column("revoked_at", Moment),
+    Column("audience", String(20)),
+    Column("grant_id", String(40), index=True),
+)
+
+registered_clients = Table(
+    "registered_clients",
+    metadata,
+    id_column(primary_key=True),
+    Column("name", TypedText(100), nullable=False),
+    Column("redirect_uris", TypedJson(), nullable=False),
+    Column("created_at", Moment, nullable=False, index=True),
+)
+
+client_grants = Table(
+    "client_grants",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("client_id", TypedText(500), nullable=False),
+    Column("client_name", TypedText(100), nullable=False),
+    Column("redirect_uri", TypedText(1000), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("challenge", String(128), nullable=False),
+    Column("code_hash", String(64), nullable=False, unique=True),
+    Column("code_expires_at", Moment, nullable=False),
+    Column("code_used_at", Moment),
+    Column("refresh_hash", String(64), unique=True),
+    Column("previous_refresh_hash", String(64), index=True),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+    Column("revoked_at", Moment),
 )
 
 invitations = Table(
@@ -194,4 +236,56 @@ sign_on_logouts = Table(
     Column("token_id", String(64), nullable=False),
     Column("expires_at", Moment, nullable=False),
     PrimaryKeyConstraint("issuer", "token_id"),
+)
+
+directories = Table(
+    "directories",
+    metadata,
+    id_column(primary_key=True),
+    Column("org_id", String(40), ForeignKey("organisations.id"), nullable=False, index=True),
+    Column("home_id", String(40), nullable=False),
+    Column("name", TypedText(100), nullable=False),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("rules", TypedJson(), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("created_by", String(40), nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+)
+
+directory_users = Table(
+    "directory_users",
+    metadata,
+    id_column(primary_key=True),
+    Column("directory_id", String(40), ForeignKey("directories.id"), nullable=False),
+    Column("user_name", String(254), nullable=False),
+    Column("external_id", String(254)),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("document", TypedJson(), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("directory_id", "user_name"),
+)
+
+directory_groups = Table(
+    "directory_groups",
+    metadata,
+    id_column(primary_key=True),
+    Column("directory_id", String(40), ForeignKey("directories.id"), nullable=False),
+    Column("display_name", String(254), nullable=False),
+    Column("external_id", String(254)),
+    Column("document", TypedJson(), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("directory_id", "display_name"),
+)
+
+directory_members = Table(
+    "directory_members",
+    metadata,
+    Column("group_id", String(40), ForeignKey("directory_groups.id"), nullable=False),
+    Column("member_id", String(40), ForeignKey("directory_users.id"), nullable=False, index=True),
+    PrimaryKeyConstraint("group_id", "member_id"),
 )

@@ -7,7 +7,7 @@ from secrets import token_urlsafe
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 
 MIN_PASSWORD = 10
 MAX_PASSWORD = 200

@@ -6,9 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, NotFound
-from steward.core.ids import Ids
+from steward.core import Clock, Conflict, Denied, Ids, NotFound
 from steward.identity._tables import invitations, projects, users
 from steward.identity.credentials import new_token, token_hash
 from steward.identity.members import Members

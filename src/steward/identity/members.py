@@ -7,8 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, NotFound
+from steward.core import Clock, Conflict, Denied, NotFound
 from steward.identity._tables import (
     api_tokens,
     organisation_members,

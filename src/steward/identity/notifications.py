@@ -8,8 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.ids import Ids
+from steward.core import Clock, Ids
 from steward.identity._tables import notifications
 from steward.identity.principals import Access
 from steward.store import Database, EventLog, Transaction

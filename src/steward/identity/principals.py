@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from steward.core.errors import Denied
+from steward.core import Denied
 from steward.identity.roles import Role
 from steward.store import Scope
 
@@ -21,6 +21,8 @@ class TokenLimits:
     token_id: str
     project_id: str
     role: Role
+    audience: str | None = None
+    """The one door that the token opens; None: all of them."""
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, NotFound, Stale
-from steward.core.ids import Ids
+from steward.core import Clock, Conflict, Denied, Ids, NotFound, Stale
 from steward.identity._tables import (
     organisation_members,
     organisations,

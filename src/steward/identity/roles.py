@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 
 class Role(IntEnum):

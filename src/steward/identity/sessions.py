@@ -6,10 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import NotFound, RateLimited, Unauthenticated
-from steward.core.ids import Ids
-from steward.core.settings import IdentitySettings
+from steward.core import Clock, IdentitySettings, Ids, NotFound, RateLimited, Unauthenticated
 from steward.identity._tables import sessions, sign_in_failures, sign_in_links, users
 from steward.identity.credentials import Passwords, new_token, token_hash
 from steward.identity.principals import Principal, Via

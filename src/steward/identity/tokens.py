@@ -6,10 +6,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Unauthenticated
-from steward.core.ids import Ids
-from steward.core.settings import IdentitySettings
+from steward.core import (
+    Clock,
+    Conflict,
+    IdentitySettings,
+    Ids,
+    Invalid,
+    NotFound,
+    Problem,
+    Unauthenticated,
+)
 from steward.identity._tables import api_tokens, users
 from steward.identity.credentials import new_token, token_hash
 from steward.identity.principals import Access, Principal, TokenLimits, Via
@@ -76,7 +82,10 @@ class Tokens:
 
     def page(self, access: Access, *, after: str | None = None, limit: int = 200) -> list[Token]:
         """The caller's own tokens in this project, newest first."""
-        statement = sa.select(api_tokens).where(api_tokens.c.user_id == access.user_id)
+        # What programs got by OAuth is listed with the programs.
+        statement = sa.select(api_tokens).where(
+            api_tokens.c.user_id == access.user_id, api_tokens.c.grant_id.is_(None)
+        )
         if after is not None:
             statement = statement.where(api_tokens.c.id < after)
         with self._database.read(access.scope) as tx:
@@ -131,7 +140,7 @@ class Tokens:
                 tx.execute(
                     sa.update(api_tokens).where(api_tokens.c.id == row.id).values(last_used_at=now)
                 )
-        limits = TokenLimits(row.id, row.project_id, Role[row.role])
+        limits = TokenLimits(row.id, row.project_id, Role[row.role], row.audience)
         return Principal(row.user_id, row.email, row.user_name, Via.token, limits=limits)
 
     def is_valid(self, token_id: str) -> bool:

@@ -10,11 +10,10 @@ import sqlalchemy as sa
 from email_validator import EmailNotValidError
 from sqlalchemy.exc import IntegrityError
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, Invalid, NotFound, Problem, Stale
-from steward.core.ids import Ids
+from steward.core import Clock, Conflict, Denied, Ids, Invalid, NotFound, Problem, Stale
 from steward.identity._tables import (
     api_tokens,
+    client_grants,
     organisation_members,
     sessions,
     sign_in_links,
@@ -150,22 +149,38 @@ class Users:
 
     def disable(self, user_id: str) -> None:
         """Ends all access at once; what the user did stays on record."""
-        now = self._clock.now()
         with self._database.write(EVERYWHERE) as tx:
-            if active_owners(tx) == {user_id}:
-                raise last_owner()
-            tx.execute(sa.update(users).where(users.c.id == user_id).values(disabled_at=now))
-            tx.execute(sa.delete(sessions).where(sessions.c.user_id == user_id))
-            tx.execute(sa.delete(sign_in_links).where(sign_in_links.c.user_id == user_id))
+            self.disable_within(tx, user_id)
+
+    def disable_within(self, tx: Transaction, user_id: str) -> None:
+        if active_owners(tx) == {user_id}:
+            raise last_owner()
+        tx.execute(
+            sa.update(users)
+            .where(users.c.id == user_id, users.c.disabled_at.is_(None))
+            .values(disabled_at=self._clock.now())
+        )
+        self.end_access_within(tx, user_id)
+
+    def end_access_within(self, tx: Transaction, user_id: str, org_id: str | None = None) -> None:
+        """Ends sessions, and the tokens and programs of one organisation or of all."""
+        now = self._clock.now()
+        tx.execute(sa.delete(sessions).where(sessions.c.user_id == user_id))
+        tx.execute(sa.delete(sign_in_links).where(sign_in_links.c.user_id == user_id))
+        for table in (api_tokens, client_grants):
+            mine = table.c.user_id == user_id
+            if org_id is not None:
+                mine &= table.c.org_id == org_id
             tx.execute(
-                sa.update(api_tokens)
-                .where(api_tokens.c.user_id == user_id, api_tokens.c.revoked_at.is_(None))
-                .values(revoked_at=now)
+                sa.update(table).where(mine, table.c.revoked_at.is_(None)).values(revoked_at=now)
             )
 
     def enable(self, user_id: str) -> None:
         with self._database.write(EVERYWHERE) as tx:
-            tx.execute(sa.update(users).where(users.c.id == user_id).values(disabled_at=None))
+            self.enable_within(tx, user_id)
+
+    def enable_within(self, tx: Transaction, user_id: str) -> None:
+        tx.execute(sa.update(users).where(users.c.id == user_id).values(disabled_at=None))
 
     def anyone_with_password(self) -> bool:
         statement = sa.select(users.c.id).where(

@@ -8,8 +8,7 @@ import mcp_types as types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from steward.app import Steward
-from steward.broker.approvals import Approval, Verdict
-from steward.broker.untrusted import disarmed
+from steward.broker import Approval, Verdict, disarmed
 from steward.identity import Access
 from steward.mcp.caller import Context
 from steward.runs import Run, Status

@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-from steward.flows.client_sessions import Client
+from steward.flows import Client
 from steward.identity import Access
 
 Context = ServerRequestContext[Any, Any]

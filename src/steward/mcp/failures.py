@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from steward.core.errors import Bug, Invalid, Misconfigured, NotFound, StewardError
+from steward.core import Bug, Invalid, Misconfigured, NotFound, StewardError
 from steward.trace import get_logger, redact_text
 
 R = TypeVar("R")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 T = TypeVar("T")
 PAGE: Final = 200

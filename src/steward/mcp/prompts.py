@@ -1,15 +1,15 @@
 """Playbooks and skills as prompts: what to ask for, and how this project wants it done."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import mcp_types as types
 
 from steward.agents.skills import skill_text
 from steward.app import Steward
-from steward.core.errors import Invalid, NotFound
-from steward.flows.client_sessions import CALL_PLAYBOOK
+from steward.core import Invalid, NotFound
+from steward.flows import CALL_PLAYBOOK
 from steward.identity import Access
 from steward.mcp.failures import no_such
 from steward.playbooks import Card, State
@@ -48,6 +48,18 @@ class Prompts:
             f"arguments, then report what it did.\n\n{json.dumps(asked, ensure_ascii=False, indent=2)}{goal}"
         )
         return _prompted(text, card.title)
+
+    def allowed(self, access: Access, name: str, argument: str) -> Sequence[Any]:
+        """The values that a playbook's input allows, where it names them; none for anything unknown."""
+        try:
+            card = self._steward.playbooks.library.get(access, name.removeprefix(_PLAYBOOK))
+        except NotFound:
+            return ()
+        if not name.startswith(_PLAYBOOK) or card.deployed is None:
+            return ()
+        told = self._inputs(access, card).get("properties", {}).get(argument, {})
+        values: Sequence[Any] = told.get("enum", ())
+        return values
 
     def _playbooks(self, access: Access) -> list[Card]:
         found: list[Card] = []

@@ -10,13 +10,13 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 
 from steward.app import Steward
-from steward.core.errors import Conflict, NotFound, TooLarge
-from steward.flows.client_sessions import CALL, Outcome
+from steward.core import Conflict, NotFound, TooLarge
+from steward.flows import CALL, Outcome
 from steward.identity import Access
 from steward.mcp.caller import Caller
+from steward.mcp.contents import is_text, uri_of
 from steward.mcp.failures import no_such
-from steward.runs import Status
-from steward.runs.projection import calls_of
+from steward.runs import Status, calls_of
 
 DATASETS: Final = "steward://datasets/"
 RUNS: Final = "steward://runs/"
@@ -25,7 +25,6 @@ ROWS: Final = 200
 _MOST_BYTES: Final = 8 << 20
 _RECENT_RUNS: Final = 50
 _ARTIFACT: Final = re.compile(r"steward://runs/(run_[0-9a-z]{26})/artifacts/([0-9a-f]{64})")
-_TEXTS: Final = ("text/", "application/json", "application/vnd.vegalite")
 
 
 class Resources:
@@ -58,7 +57,7 @@ class Resources:
         found = [(run, artifact) for run in done for artifact in sessions.outcome(run).artifacts]
         return [
             types.Resource(
-                uri=f"{RUNS}{run.id}/artifacts/{artifact['digest']}",
+                uri=uri_of(run.id, artifact),
                 name=artifact["name"],
                 description=f"File made by {run.title} ({run.id}).",
                 mime_type=artifact["media_type"],
@@ -127,7 +126,7 @@ class Resources:
             )
         content = b"".join(steward.blobs.read(digest))
         media = str(artifact["media_type"])
-        if media.startswith(_TEXTS):
+        if is_text(media):
             text = content.decode("utf-8", "replace")
             shown: Any = types.TextResourceContents(uri=uri, mime_type=media, text=text)
         else:

@@ -6,7 +6,7 @@ import secrets
 from mcp.server.stdio import stdio_server
 
 from steward.app import Steward
-from steward.flows.client_sessions import Client
+from steward.flows import Client
 from steward.identity import Access, Principal
 from steward.mcp.caller import Caller, Context, client_name
 from steward.mcp.server import build_server

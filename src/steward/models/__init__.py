@@ -22,9 +22,11 @@ from steward.models.lineup import (
     FixedModels,
     Lineup,
     Role,
+    set_up,
     unique_models,
 )
 from steward.models.messages import (
+    WITHHELD,
     Asking,
     Call,
     Message,
@@ -40,10 +42,13 @@ from steward.models.messages import (
 )
 from steward.models.prices import Prices
 from steward.models.probe import ModelFinding, probe
-from steward.models.setups import Setup, SetUpModel, SetupRevision, Setups
+from steward.models.provided import name_of
+from steward.models.setups import LEVELS, Level, Setup, SetUpModel, SetupRevision, Setups, own_scope
 
 __all__ = [
+    "LEVELS",
     "NO_MODEL",
+    "WITHHELD",
     "Abilities",
     "AbilityMemory",
     "AgentStopped",
@@ -62,6 +67,7 @@ __all__ = [
     "FixedModels",
     "Governor",
     "Journaled",
+    "Level",
     "Lineup",
     "Message",
     "ModelAnswer",
@@ -89,7 +95,10 @@ __all__ = [
     "gist",
     "hurried",
     "message_from_json",
+    "name_of",
+    "own_scope",
     "probe",
     "read_agent",
+    "set_up",
     "unique_models",
 ]

@@ -2,8 +2,7 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store.guarded import TypedJson, TypedText
-from steward.store.tables import Json, Moment, metadata, scope_columns
+from steward.store import Json, Moment, TypedJson, TypedText, metadata, scope_columns
 
 # An organisation's own documents are kept under its id in the place of a project's.
 setups = Table(

@@ -7,8 +7,7 @@ from typing import Any, Final, Literal
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.core.clock import Clock
-from steward.core.settings import ModelChoice
+from steward.core import Clock, ModelChoice
 from steward.models import _tables as tables
 from steward.store import EVERYWHERE, Database
 

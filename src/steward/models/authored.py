@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.models.answer import ModelAnswer
 from steward.models.messages import Asking, Message, ToolSpec
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, Protocol, TypeAlias
 
-from steward.core.errors import StewardError
+from steward.core import StewardError
 from steward.models.answer import ModelAnswer
 from steward.models.messages import Request
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Final, Protocol, TypeAlias
 
-from steward.core.errors import Misconfigured, StewardError
+from steward.core import Misconfigured, StewardError
 from steward.models.answer import Attempt, ModelAnswer
 from steward.models.backend import Backend, Delta, Failed, OnDelta, gist
 from steward.models.lineup import NO_MODEL, Lineup, Role

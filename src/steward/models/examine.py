@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from steward.core.documents import read_json
-from steward.core.errors import Invalid, StewardError
-from steward.core.settings import ModelChoice
+from steward.core import Invalid, ModelChoice, StewardError, read_json
 from steward.models.abilities import Abilities
 from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Delta, Failed

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic_ai import exceptions as sdk
 
-from steward.core.errors import Denied, Invalid, Misconfigured, StewardError, TooLarge, Unavailable
+from steward.core import Denied, Invalid, Misconfigured, StewardError, TooLarge, Unavailable
 from steward.models.backend import SAID, Failed
 from steward.trace import redact_text
 

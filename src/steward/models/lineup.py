@@ -6,11 +6,13 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Literal, Protocol
 
-from steward.core.errors import Misconfigured, NotFound, StewardError
-from steward.core.settings import (
+from steward.core import (
+    Misconfigured,
     ModelChoice,
     ModelPrice,
     ModelsSettings,
+    NotFound,
+    StewardError,
     secret_from_environment,
 )
 from steward.models.abilities import Abilities, AbilityMemory

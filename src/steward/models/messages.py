@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from steward.core.errors import Bug
+from steward.core import Bug
 
 Json: TypeAlias = Any
 """A value made of dicts with text keys, lists, text, numbers, booleans and None."""

@@ -36,7 +36,7 @@ from openai.types.responses import (
 )
 from openai.types.responses.response_prompt_param import ResponsePromptParam
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.models.answer import ModelAnswer
 from steward.models.authored import (
     AgentStopped,

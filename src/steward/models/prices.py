@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from steward.core.settings import ModelChoice, ModelPrice
+from steward.core import ModelChoice, ModelPrice
 
 _MILLION: Final = Decimal(1_000_000)
 _THEIR_NAMES: Final = {"bedrock": "aws"}

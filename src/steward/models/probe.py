@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal
 
-from steward.core.settings import ModelChoice, Settings
+from steward.core import ModelChoice, Settings
 from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Delta, Failed
 from steward.models.lineup import Chosen, ConfiguredModels, Role

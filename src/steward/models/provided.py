@@ -10,9 +10,7 @@ from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from steward.core.errors import Misconfigured
-from steward.core.memory import keep_loaded
-from steward.core.settings import ModelChoice
+from steward.core import Misconfigured, ModelChoice, keep_loaded
 from steward.models.abilities import WAYS, Abilities, AbilityMemory, Way
 from steward.models.answer import ModelAnswer, Usage
 from steward.models.backend import Delta, Failed, OnDelta, Patience

@@ -22,8 +22,7 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_ai.usage import RequestUsage, RunUsage
 from pydantic_core import SchemaValidator, core_schema
 
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Invalid, in_words, mistakes
 from steward.models.answer import ModelAnswer
 from steward.models.authored import (
     AuthoredAgent,

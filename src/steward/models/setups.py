@@ -13,10 +13,17 @@ import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from sqlalchemy.exc import IntegrityError
 
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Invalid, NotFound, Stale
-from steward.core.mistakes import in_words, mistakes
-from steward.core.settings import ModelChoice, ModelPrice
+from steward.core import (
+    Clock,
+    Denied,
+    Invalid,
+    ModelChoice,
+    ModelPrice,
+    NotFound,
+    Stale,
+    in_words,
+    mistakes,
+)
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
 from steward.models import _tables as tables

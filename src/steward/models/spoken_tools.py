@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from steward.core.documents import read_json
-from steward.core.errors import Invalid
+from steward.core import Invalid, read_json
 from steward.models.messages import (
     Call,
     Json,

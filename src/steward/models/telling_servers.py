@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from steward.core.documents import read_json
-from steward.core.errors import Invalid
-from steward.core.settings import ModelChoice
+from steward.core import Invalid, ModelChoice, read_json
 
 _LIMIT_S: Final = 5.0
 _MOST_BYTES: Final = 2 << 20

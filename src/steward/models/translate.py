@@ -10,8 +10,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from steward.core.documents import read_json
-from steward.core.errors import Invalid
+from steward.core import Invalid, read_json
 from steward.models.abilities import Way
 from steward.models.grammar import grammar_schema
 from steward.models.messages import (

@@ -6,32 +6,44 @@ watched never calls this room.
 
 from steward.observe.activity_summary import ActivitySummary
 from steward.observe.agent_figures import AgentExplorer, AgentFigures
+from steward.observe.alert_messages import PAGE, Call, line_of, one_line
 from steward.observe.alert_rounds import AlertRounds, Bystanders
-from steward.observe.alert_rules import AlertRule
-from steward.observe.alerts import Alert, Alerts, KeptRule, View
+from steward.observe.alert_rules import AlertRule, amount, sentence
+from steward.observe.alert_verdicts import ALL, LEAST_BASELINE, Past
+from steward.observe.alerts import OPEN, Alert, Alerts, KeptRule, State, View
 from steward.observe.analysis import Analysis, Analyst, Finding
 from steward.observe.audit_export import AuditExport, SealCheck, check_seal
 from steward.observe.audit_lines import AuditFormat
 from steward.observe.audit_streams import AuditStreams
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
-from steward.observe.details import Detail, Detailed, Details
-from steward.observe.facts import Fact, facts_of
+from steward.observe.details import Detail, Detailed, Details, Part, Sums
+from steward.observe.facts import NANO, Fact, facts_of
 from steward.observe.forecast import Forecast, forecast_spend
-from steward.observe.hourly import Hourly
-from steward.observe.live_figures import LiveFigures
+from steward.observe.hourly import MESSAGES, Hourly, is_of_messages
+from steward.observe.live_figures import LiveFigures, Look
+from steward.observe.otlp_spans import JSON, PROTOBUF, answer_to, spans_of_request
 from steward.observe.outages import Outage
-from steward.observe.overview import Overview, OverviewFigures, Period
+from steward.observe.overview import Extent, Overview, OverviewFigures, Period, Visible, shows
+from steward.observe.period_sums import Ranked, Totals
 from steward.observe.projector import Projector
 from steward.observe.received_spans import ReceivedSpans
 from steward.observe.rollups import Kept, Rollups
-from steward.observe.span_content import SpanContents
+from steward.observe.span_content import DiffLine, SpanContents
 from steward.observe.span_trees import SpanTrees
 from steward.observe.spans import spans_of
 from steward.observe.trace_tree import Trace, TraceFilter, TraceRow
 from steward.observe.traces import Traces
 
 __all__ = [
+    "ALL",
+    "JSON",
+    "LEAST_BASELINE",
+    "MESSAGES",
+    "NANO",
+    "OPEN",
+    "PAGE",
+    "PROTOBUF",
     "ActivitySummary",
     "AgentExplorer",
     "AgentFigures",
@@ -46,13 +58,16 @@ __all__ = [
     "AuditStreams",
     "BudgetOutlook",
     "Bystanders",
+    "Call",
     "CostExplorer",
     "CostReport",
     "Detail",
     "Detailed",
     "Details",
+    "DiffLine",
     "Dimension",
     "ExpectedUse",
+    "Extent",
     "Fact",
     "Finding",
     "Forecast",
@@ -60,23 +75,39 @@ __all__ = [
     "Kept",
     "KeptRule",
     "LiveFigures",
+    "Look",
     "Outage",
     "Overview",
     "OverviewFigures",
+    "Part",
+    "Past",
     "Period",
     "Projector",
+    "Ranked",
     "ReceivedSpans",
     "Rollups",
     "SealCheck",
     "SpanContents",
     "SpanTrees",
+    "State",
+    "Sums",
+    "Totals",
     "Trace",
     "TraceFilter",
     "TraceRow",
     "Traces",
     "View",
+    "Visible",
+    "amount",
+    "answer_to",
     "check_seal",
     "facts_of",
     "forecast_spend",
+    "is_of_messages",
+    "line_of",
+    "one_line",
+    "sentence",
+    "shows",
     "spans_of",
+    "spans_of_request",
 ]

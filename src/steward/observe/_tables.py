@@ -15,8 +15,16 @@ from sqlalchemy import (
     Text,
 )
 
-from steward.store.guarded import ReportedJson, ReportedText, TypedJson
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store import (
+    Json,
+    Moment,
+    ReportedJson,
+    ReportedText,
+    TypedJson,
+    id_column,
+    metadata,
+    scope_columns,
+)
 
 
 def _about() -> tuple[Column[Any], ...]:
@@ -109,6 +117,24 @@ people = Table(
     *_sums(),
     # Apart from the rollups, which would be many times as long with everybody in them.
     PrimaryKeyConstraint("project_id", "at", "person", "flow"),
+    sqlite_with_rowid=False,
+)
+
+ended_hours = Table(
+    "observed_ended_hours",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # Whole hours since 1970, UTC: when runs ended. Everything that they did counts there.
+    Column("at", Integer, nullable=False),
+    Column("flow", String(200), nullable=False),
+    # Runs that a person or a trigger started, and how many of them failed.
+    Column("runs", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("milliseconds", BigInteger, nullable=False),
+    Column("nano_usd", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    PrimaryKeyConstraint("project_id", "at", "flow"),
     sqlite_with_rowid=False,
 )
 

@@ -1,20 +1,24 @@
 """What one agent did and cost lately: its pieces of work, their requests to models and their calls of tools."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.observe._tables import facts
+from steward.observe._tables import abouts, facts, rollups
 from steward.observe.overview import Period, Visible, seen
 from steward.observe.projector import Projector
-from steward.store import Database, Scope
+from steward.observe.rollups import DAY, JOINED, Rollups, summed
+from steward.store import Database, Scope, Transaction
 
 _F: Final = facts.c
+_C: Final = rollups.c
 _DAY: Final = 24
 _MOST_RUNS: Final = 500
 _MOST_TOOLS: Final = 20
+_SHOWN_RUNS: Final = 10
 
 
 @dataclass(frozen=True)
@@ -63,74 +67,124 @@ class AgentExplorer:
     ) -> AgentFigures:
         """Of the last so many days; of runs that somebody may see."""
         is_complete = self._projector.catch_up(scope)
-        own = sa.or_(sa.and_(_F.kind == "agent", _F.name == name), _F.agent == name)
-        within = [Period.until(now, days * _DAY).holds(_F.hour), seen(_F.flow, visible)]
-        is_work, is_model = _F.kind == "agent", _F.kind == "model"
-        tokens, works = _sum(_F.input_tokens + _F.output_tokens), _sum(_F.times, is_work)
-        usd, day = _sum(_F.nano_usd), (_F.hour - _F.hour % _DAY)
-        with self._database.read(scope) as tx:
-            total = tx.first(
-                sa.select(
-                    works.label("works"),
-                    _sum(_F.times, is_model).label("requests"),
-                    tokens.label("tokens"),
-                    usd.label("usd"),
-                    _sum(_F.milliseconds, is_work).label("milliseconds"),
-                ).where(own, *within)
-            )
-            daily = tx.rows(
-                sa.select(
-                    day.label("day"), works.label("works"), usd.label("usd"), tokens.label("tokens")
-                )
-                .where(own, *within)
-                .group_by(day)
-                .order_by(day)
-            )
-            tools = tx.rows(
-                sa.select(_F.name, _sum(_F.times).label("calls"), _sum(_F.errors).label("errors"))
-                .where(_F.kind == "tool", _F.agent == name, *within)
-                .group_by(_F.name)
-                .order_by(_sum(_F.times).desc(), _F.name)
-                .limit(_MOST_TOOLS)
-            )
-            # Ids are ordered by time.
-            runs = [
-                row.run_id
-                for row in tx.rows(
-                    sa.select(_F.run_id)
-                    .where(own, *within)
-                    .group_by(_F.run_id)
-                    .order_by(_F.run_id.desc())
-                    .limit(_MOST_RUNS)
-                )
-            ]
-            failed = tx.first(
-                sa.select(_sum(_F.errors).label("failed")).where(
-                    _F.kind == "run", _F.run_id.in_(runs)
-                )
-            )
-        if total is None or failed is None:
-            return AgentFigures(is_complete=is_complete)
+        period = Period.until(now, days * _DAY)
+        with self._database.snapshot(scope) as tx:
+            look = _Look(tx, name, visible, self._projector.sums)
+            sums = look.sums(period)
+            runs = look.latest_runs(period, sorted({row.first_hour for row in sums}, reverse=True))
+            failed = look.failed(runs)
+        works = [row for row in sums if row.kind == "agent"]
         return AgentFigures(
-            int(total.works),
+            sum(row.times for row in works),
             len(runs),
-            int(failed.failed),
-            int(total.requests),
-            int(total.tokens),
-            int(total.usd),
-            int(total.milliseconds),
-            tuple(
-                AgentDay(int(row.day), int(row.works), int(row.usd), int(row.tokens))
-                for row in daily
-            ),
-            tuple(AgentTool(row.name, int(row.calls), int(row.errors)) for row in tools),
-            tuple(runs[:10]),
+            failed,
+            sum(row.times for row in sums if row.kind == "model"),
+            sum(row.tokens for row in sums),
+            sum(row.nano_usd for row in sums),
+            sum(row.milliseconds for row in works),
+            _days(sums),
+            _tools(sums),
+            tuple(runs[:_SHOWN_RUNS]),
             is_complete,
         )
 
 
-def _sum(
-    value: sa.ColumnElement[int], where: sa.ColumnElement[bool] | None = None
-) -> sa.Function[int]:
-    counted = value if where is None else sa.case((where, value), else_=0)
-    return sa.func.coalesce(sa.func.sum(counted), 0)
+@dataclass(frozen=True)
+class _Sum:
+    first_hour: int
+    kind: str
+    name: str
+    times: int
+    errors: int
+    tokens: int
+    nano_usd: int
+    milliseconds: int
+
+
+class _Look:
+    """Reads what one agent did, as far as one person may see it."""
+
+    def __init__(self, tx: Transaction, name: str, visible: Visible, kept: Rollups) -> None:
+        self._tx = tx
+        self._kept = kept
+        self._own = _is_of(abouts.c, name, visible)
+        self._facts = _is_of(facts.c, name, visible)
+
+    def sums(self, period: Period) -> list[_Sum]:
+        """By the day and what it did, from sums of hours and days."""
+        day = sa.case((_C.grain == DAY, _C.at * _DAY), else_=_C.at - _C.at % _DAY)
+        counted = (_C.times, _C.errors, _C.input_tokens + _C.output_tokens, _C.nano_usd)
+        columns: list[Any] = [day.label("first_hour"), abouts.c.kind, abouts.c.name]
+        columns += [sa.func.sum(each) for each in (*counted, _C.milliseconds)]
+        held = self._kept.between(period.first, period.last)
+        rows = self._tx.rows(
+            sa.select(*columns).where(held, JOINED, self._own).group_by(*columns[:3])
+        )
+        return [
+            _Sum(int(first_hour), kind, name, *(int(each) for each in figures))
+            for first_hour, kind, name, *figures in map(tuple, rows)
+        ]
+
+    def latest_runs(self, period: Period, days: list[int]) -> list[str]:
+        """Those that it took part in, newest first: back from now, and no further than needed.
+
+        `days` are those on which it did something, newest first. On a busy one, an hour has enough of them.
+        """
+        found: set[str] = set()
+        for parts in _back(period, days):
+            held = sa.or_(*(_F.hour.between(first, last) for first, last in parts))
+            wanted = sa.select(_F.run_id).where(held, self._facts).distinct()
+            rows = self._tx.rows(wanted.order_by(_F.run_id.desc()).limit(_MOST_RUNS))
+            found.update(row.run_id for row in rows)
+            if len(found) >= _MOST_RUNS:
+                break
+        return sorted(found, reverse=True)[:_MOST_RUNS]
+
+    def failed(self, runs: list[str]) -> int:
+        wanted = sa.select(summed(_F.errors).label("failed")).where(
+            _F.kind == "run", _F.run_id.in_(runs)
+        )
+        [row] = self._tx.rows(wanted)
+        return int(row.failed)
+
+
+def _back(period: Period, days: list[int]) -> Iterator[list[tuple[int, int]]]:
+    """Hours of some days, from the newest on: a few of the newest day first, then more and more days at once."""
+    held = [(max(day, period.first), min(day + _DAY - 1, period.last)) for day in days]
+    if not held:
+        return
+    first, last = held.pop(0)
+    for hours in (1, 4, _DAY):
+        if first <= last:
+            yield [(max(first, last - hours + 1), last)]
+            last -= hours
+    count = 1
+    while held:
+        yield held[:count]
+        held, count = held[count:], count * 2
+
+
+def _is_of(about: Any, name: str, visible: Visible) -> sa.ColumnElement[bool]:
+    own = sa.or_(sa.and_(about.kind == "agent", about.name == name), about.agent == name)
+    return sa.and_(own, seen(about.flow, visible))
+
+
+def _days(sums: list[_Sum]) -> tuple[AgentDay, ...]:
+    found: dict[int, list[int]] = {}
+    for row in sums:
+        day = found.setdefault(row.first_hour, [0, 0, 0])
+        day[0] += row.times * (row.kind == "agent")
+        day[1] += row.nano_usd
+        day[2] += row.tokens
+    return tuple(AgentDay(first, *found[first]) for first in sorted(found))
+
+
+def _tools(sums: list[_Sum]) -> tuple[AgentTool, ...]:
+    found: dict[str, list[int]] = {}
+    for row in sums:
+        if row.kind == "tool":
+            tool = found.setdefault(row.name, [0, 0])
+            tool[0] += row.times
+            tool[1] += row.errors
+    order = sorted(found, key=lambda name: (-found[name][0], name))[:_MOST_TOOLS]
+    return tuple(AgentTool(name, *found[name]) for name in order)

@@ -15,11 +15,8 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 import structlog
 
-from steward.core.clock import Clock
-from steward.core.errors import StewardError
-from steward.core.ids import Ids
-from steward.identity import Level, Role
-from steward.identity.notifications import Notifications
+from steward.core import Clock, Ids, StewardError
+from steward.identity import Level, Notifications, Role
 from steward.observe import _tables as tables
 from steward.observe.alert_messages import PAGE, Call, Message, call_of, message_of
 from steward.observe.alert_rules import Channel
@@ -38,8 +35,7 @@ from steward.observe.alerts import (
 from steward.observe.facts import hour_of
 from steward.observe.hourly import Hourly, Watched, end_of
 from steward.observe.projector import Projector
-from steward.runs import RunRequest, Runs
-from steward.runs.records import New
+from steward.runs import New, RunRequest, Runs
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 _ROUNDS: Final = tables.alert_rounds.c

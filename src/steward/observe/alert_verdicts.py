@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from math import fsum, sqrt
 from typing import Final, Literal
 
-from steward.broker.periods import end_of as end_of_period
-from steward.broker.periods import start_of
-from steward.core.errors import Bug
+from steward.broker import end_of as end_of_period
+from steward.broker import start_of
+from steward.core import Bug
 from steward.observe.alert_rules import Above, AlertRule, Below, Figure, Unusual
 from steward.observe.facts import NANO, hour_of
 from steward.observe.forecast import forecast_spend

@@ -8,12 +8,9 @@ from typing import Any, Final, Literal
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.broker.grants import token_role
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
-from steward.core.ids import Ids
-from steward.identity import Access, Role
-from steward.identity.members import Members
+from steward.broker import token_role
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale
+from steward.identity import Access, Members, Role
 from steward.observe import _tables as tables
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alert_verdicts import ALL, BASELINE, Past, causes_of, preview, reach_of

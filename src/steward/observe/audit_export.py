@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from steward.core.clock import Clock
-from steward.core.errors import Invalid
-from steward.core.events import Event
+from steward.core import Clock, Event, Invalid
 from steward.observe.audit_lines import AuditFormat, compact, line_of, seal_in, seal_line
 from steward.runs import HeadLog
 from steward.store import Database, EventLog, PublicKeys, Scope

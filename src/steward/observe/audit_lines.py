@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from steward import __version__
-from steward.core.events import TYPE_PREFIX, Event
+from steward.core import TYPE_PREFIX, Event
 
 SEAL: Final = "audit.seal"
 _SEVERE: Final = frozenset(

@@ -16,10 +16,7 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.connections import Http, Syslog, SyslogMessage, SyslogServer, sign, signing_key
-from steward.core.clock import Clock
-from steward.core.errors import Misconfigured, StewardError, Unavailable
-from steward.core.events import Event
-from steward.core.settings import AuditStream
+from steward.core import AuditStream, Clock, Event, Misconfigured, StewardError, Unavailable
 from steward.observe import _tables as tables
 from steward.observe.audit_export import AuditExport
 from steward.observe.audit_lines import SEAL, AuditFormat, kind_of, severity_of
@@ -31,7 +28,9 @@ _LEASE: Final = timedelta(minutes=2)
 _LONGEST_PAUSE: Final = 300
 _ROUND_SECONDS: Final = 5.0
 _SWEEP_ROUNDS: Final = 12
-_SYSLOG: Final = {"syslog+tls": (True, 6514), "syslog": (False, 601)}
+_SYSLOG: Final = {"syslog+tls": 6514, "syslog": 601}
+SCHEMES: Final = {"https": True, "http": False, "syslog+tls": True, "syslog": False}
+"""How addresses of streams begin, and whether what is sent there is encrypted."""
 _ALERT, _NOTICE, _INFORMATION = 4, 5, 6
 _log = structlog.get_logger("steward.audit")
 
@@ -181,7 +180,7 @@ class AuditStreams:
         lines = await asyncio.to_thread(
             lambda: list(self._export.sealed(turn.scope, form, events, after))
         )
-        if stream.url.startswith("https:") or stream.url.startswith("http:"):
+        if urlsplit(stream.url).scheme not in _SYSLOG:
             name = f"{turn.stream}-{turn.scope.project_id}-{events[-1].cursor}"
             await self._post(stream, name, form, "".join(lines).encode())
         else:
@@ -202,7 +201,7 @@ class AuditStreams:
 def check_stream(name: str, stream: AuditStream) -> None:
     """Refuses at start what could never be sent."""
     address = urlsplit(stream.url)
-    if not address.hostname or address.scheme not in {"https", "http", *_SYSLOG}:
+    if not address.hostname or address.scheme not in SCHEMES:
         raise Misconfigured(
             f"STEWARD_AUDIT__STREAMS: the url of {name!r} must begin with https://, syslog+tls:// or "
             "syslog:// and name a host."
@@ -213,8 +212,8 @@ def check_stream(name: str, stream: AuditStream) -> None:
 
 def _server_of(url: str) -> SyslogServer:
     address = urlsplit(url)
-    tls, port = _SYSLOG[address.scheme]
-    return SyslogServer(address.hostname or "", address.port or port, tls)
+    port = address.port or _SYSLOG[address.scheme]
+    return SyslogServer(address.hostname or "", port, SCHEMES[address.scheme])
 
 
 def _messages(events: Sequence[Event], lines: Sequence[str]) -> list[SyslogMessage]:

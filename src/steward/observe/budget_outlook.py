@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.broker.period_budgets import KeptBudget
+from steward.broker import KeptBudget
 from steward.observe._tables import abouts, people, rollups
 from steward.observe.facts import NANO, minute_of
 from steward.observe.forecast import forecast_rest

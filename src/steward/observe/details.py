@@ -14,15 +14,14 @@ from steward.observe.outages import Outage, Outages
 from steward.observe.overview import Visible, seen
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, JOINED
-from steward.runs import Kind, Status
-from steward.runs import _tables as run_tables
+from steward.runs import Kind, Status, journal_table, runs_table
 from steward.store import Database, Scope, Transaction
 
 Detailed = Literal["flow", "connector"]
 _C: Final = rollups.c
 _A: Final = abouts.c
 _FACTS: Final = facts.c
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _LATEST: Final = 200
 _PLAYBOOK: Final = "playbook:"
 
@@ -243,7 +242,7 @@ def _undone(tx: Transaction, roots: Iterable[str]) -> tuple[int, int]:
             _FACTS.run_id == _RUNS.id, below
         )
     )
-    entries = run_tables.journal.c
+    entries = journal_table.c
     turned = tx.rows(
         sa.select(entries.run_id, entries.key, entries.kind)
         .where(

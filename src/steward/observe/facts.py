@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from steward.runs import Run, Status
-from steward.trace import genai
-from steward.trace.spans import Span
+from steward.trace import Span, genai
 
 FactKind = Literal["run", "model", "tool", "agent"]
 

@@ -15,14 +15,14 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from steward.broker import _tables as broker_tables
-from steward.broker._budget_tables import period_budgets
-from steward.observe._tables import facts, projected
+from steward.broker import approvals_table, period_budgets_table
+from steward.observe._tables import ended_hours, projected
+from steward.observe.ended_hours import FIGURES
 from steward.observe.facts import NANO, hour_of
+from steward.observe.open_gates import open_gates
 from steward.observe.overview import Visible, shows
 from steward.observe.projector import OVERLAP
-from steward.runs import _tables as run_tables
-from steward.runs import flow_name, is_of_tests
+from steward.runs import flow_name, is_of_tests, runs_table
 from steward.store import Database, Scope
 
 MESSAGES: Final = "alerts"
@@ -30,11 +30,7 @@ MESSAGES: Final = "alerts"
 
 They count in no rule, or a failed message would raise an alert.
 """
-_FACTS: Final = facts.c
-_RUNS: Final = run_tables.runs.c
-_ENDED_HOUR: Final = (
-    sa.type_coerce(_RUNS.ended_at, sa.BigInteger()) // sa.literal(3_600_000_000, sa.BigInteger())
-).label("ended_hour")
+_RUNS: Final = runs_table.c
 _MOST_PROJECTS: Final = 50
 _MOST_KEPT: Final = 24 * 60
 """Hours that are kept beyond those that were asked for last."""
@@ -165,8 +161,8 @@ class Hourly:
         return Watched(self._cells(scope, first), waits, tuple(self._budgets(scope)))
 
     def _budgets(self, scope: Scope) -> Iterator[WatchedBudget]:
-        kept = period_budgets.c
-        statement = sa.select(period_budgets).where(
+        kept = period_budgets_table.c
+        statement = sa.select(period_budgets_table).where(
             kept.kind.in_(["project", "flow"]), kept.limit_usd > 0
         )
         with self._database.read(scope) as tx:
@@ -200,32 +196,13 @@ class Hourly:
         return 0 if row is None else hour_of(row.until - OVERLAP)
 
     def _read(self, scope: Scope, first: int) -> Iterator[tuple[str, int, Cell]]:
-        is_run = sa.and_(_FACTS.kind == "run", _FACTS.is_root)
-
-        def summed(value: sa.ColumnElement[int], where: sa.ColumnElement[bool]) -> sa.Function[int]:
-            return sa.func.sum(sa.case((where, value), else_=0))
-
-        statement = (
-            sa.select(
-                _FACTS.flow,
-                _ENDED_HOUR,
-                summed(_FACTS.times, is_run).label("runs"),
-                summed(_FACTS.errors, is_run).label("failed"),
-                summed(_FACTS.milliseconds, is_run).label("milliseconds"),
-                sa.func.sum(_FACTS.nano_usd).label("nano_usd"),
-                sa.func.sum(_FACTS.input_tokens + _FACTS.output_tokens).label("tokens"),
-            )
-            .where(_FACTS.run_id == _RUNS.id, _RUNS.ended_at >= _moment(first))
-            .group_by(_FACTS.flow, _ENDED_HOUR)
-        )
         with self._database.read(scope) as tx:
-            rows = tx.rows(statement)
+            rows = tx.rows(sa.select(ended_hours).where(ended_hours.c.at >= first))
         for row in rows:
-            counts = (row.runs, row.failed, row.milliseconds, row.nano_usd, row.tokens)
-            yield row.flow, int(row.ended_hour), Cell(*(int(each) for each in counts))
+            yield row.flow, row.at, Cell(*(getattr(row, name) for name in FIGURES))
 
     def _waits(self, scope: Scope, first: int, now: datetime) -> Iterator[Wait]:
-        approvals, root = broker_tables.approvals.c, run_tables.runs.alias("root")
+        approvals, root = approvals_table.c, runs_table.alias("root")
         statement = sa.select(
             approvals.requested_at,
             approvals.decided_at,
@@ -241,6 +218,9 @@ class Hourly:
         )
         with self._database.read(scope) as tx:
             rows = tx.rows(statement)
+            gates = open_gates(tx, now)
+        for gate in gates:
+            yield Wait(flow_name(gate.subject, gate.program), gate.asked_at, gate.expires_at)
         for row in rows:
             ends = [each for each in (row.decided_at, row.expires_at, row.ended_at) if each]
             yield Wait(flow_name(row.subject, row.program), row.requested_at, min(ends))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
+from steward.core import Clock
 from steward.observe._tables import facts
 from steward.observe.overview import (
     MOST_HOURS,
@@ -27,12 +27,11 @@ from steward.observe.overview import (
 from steward.observe.patched_document import PatchedDocument
 from steward.observe.period_sums import Totals
 from steward.observe.projector import OVERLAP, Projector
-from steward.runs import Status
-from steward.runs import _tables as run_tables
+from steward.runs import Status, runs_table
 from steward.store import Database, Scope, Transaction
 
 _FACTS: Final = facts.c
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _HEAT: Final = ("tokens", "runs", "errors")
 _SUMMED: Final = ("count", "errors", "nano_usd", "tokens", "milliseconds")
 _KEPT: Final = 4 * OVERLAP

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from steward.core.errors import Invalid, Misconfigured, TooLarge
+from steward.core import Invalid, Misconfigured, TooLarge
 from steward.observe.received_spans import ReceivedSpan
-from steward.trace.redact import redact, redact_text
-from steward.trace.spans import Value
+from steward.trace import Value, redact, redact_text
 
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"

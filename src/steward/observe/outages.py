@@ -12,13 +12,12 @@ from steward.observe._tables import abouts, facts, rollups
 from steward.observe.facts import minute_of
 from steward.observe.overview import Visible, seen
 from steward.observe.rollups import HOUR, JOINED, MINUTE
-from steward.runs import Status
-from steward.runs import _tables as run_tables
+from steward.runs import Status, runs_table
 from steward.store import Transaction
 
 _C: Final = rollups.c
 _A: Final = abouts.c
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _LOOK_BACK: Final = 2 * 24 * HOUR
 """Minutes."""
 _MOST_RUNS: Final = 1_000

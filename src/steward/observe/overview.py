@@ -7,22 +7,26 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.broker import _tables as broker_tables
-from steward.observe._tables import abouts, facts, people, rollups
+from steward.broker import approvals_table
+from steward.observe._tables import facts, people, rollups
 from steward.observe.facts import hour_of
+from steward.observe.open_gates import open_gates
 from steward.observe.period_sums import Failing, PeriodSums, Ranked, Totals
 from steward.observe.projector import Projector
-from steward.observe.rollups import JOINED, Rollups, by_day, by_hour, hours_between, summed
-from steward.runs import TESTS, Status
-from steward.runs import _tables as run_tables
+from steward.observe.rollups import Rollups, by_day, by_hour, summed
+from steward.runs import TESTS, Status, is_of_tests, runs_table
 from steward.store import Database, Scope, Transaction
 
 _SUMS: Final = rollups.c
 _TOKENS: Final = _SUMS.input_tokens + _SUMS.output_tokens
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _IS_NO_TEST: Final = sa.or_(_RUNS.subject.is_(None), _RUNS.subject.not_like(f"%:{TESTS}"))
-_APPROVALS: Final = broker_tables.approvals.c
+_APPROVALS: Final = approvals_table.c
 _DAY: Final = 24
+_MOST_ASKED: Final = 5_000
+"""Databases take so many values in one statement."""
+_HEATING: Final = ("run", "model")
+"""Only requests to models use tokens."""
 MOST_HOURS: Final = 48
 """Longer periods are made of whole days."""
 _LIVE: Final = [status.value for status in Status if not status.is_final]
@@ -212,9 +216,9 @@ class _Look:
         return int(row.nano_usd)
 
     def approvals(self, now: datetime) -> tuple[int, datetime | None]:
-        """How many wait, and since when the oldest of them does."""
+        """How many wait, of calls and of steps of flows, and since when the oldest of them does."""
         oldest = sa.func.min(_APPROVALS.requested_at).label("oldest")
-        root = run_tables.runs.alias("root").c
+        root = runs_table.alias("root").c
         columns: list[Any] = [sa.func.count().label("times"), oldest]
         wanted = sa.select(*columns).where(
             _APPROVALS.run_id == _RUNS.id,
@@ -225,7 +229,13 @@ class _Look:
             seen(root.subject, self._visible),
         )
         [row] = self._rows(wanted)
-        return int(row.times), row.oldest
+        gates = [
+            gate
+            for gate in open_gates(self._tx, now)
+            if not is_of_tests(gate.subject) and shows(self._visible, gate.subject or "")
+        ]
+        moments = [gate.asked_at for gate in gates] + ([row.oldest] if row.oldest else [])
+        return int(row.times) + len(gates), min(moments, default=None)
 
     def oldest_queued(self) -> datetime | None:
         wanted = sa.select(sa.func.min(_RUNS.created_at).label("oldest")).where(
@@ -261,7 +271,7 @@ class _Look:
             sa.func.sum(_TOKENS).label("tokens"),
             sa.func.sum(_SUMS.milliseconds).label("milliseconds"),
             sa.func.max(_SUMS.last_failed).label("last_failed"),
-        ).where(hours_between(period.first, period.last))
+        ).where(self._kept.between(period.first, period.last))
         rows = self._rows(wanted.group_by(_SUMS.about))
         known = self._kept.known(self._tx, [row[0] for row in rows])
         return PeriodSums(
@@ -269,26 +279,27 @@ class _Look:
         )
 
     def heat(self, period: Period, flows: Sequence[str]) -> list[Heat]:
-        """By the hour, or by the day where the period is made of days."""
-        is_run, flow = abouts.c.kind == "run", abouts.c.flow
+        """By the hour, or by the day where the period is made of days; for flows of which the sums were read."""
+        known = {
+            digest: about
+            for digest, about in self._kept.known(self._tx, ()).items()
+            if about.kind in _HEATING and about.flow in flows
+        }
         held = (by_day if period.is_of_days else by_hour)(period.first, period.last)
-        wanted = (
-            sa.select(
-                flow,
-                _SUMS.at,
-                summed(_TOKENS).label("tokens"),
-                summed(_SUMS.times, is_run).label("runs"),
-                summed(_SUMS.errors, is_run).label("errors"),
-            )
-            .where(held, JOINED, flow.in_(flows))
-            .group_by(flow, _SUMS.at)
-            .order_by(flow, _SUMS.at)
-        )
+        columns = (_SUMS.about, _SUMS.at, _TOKENS.label("tokens"), _SUMS.times, _SUMS.errors)
+        found: dict[tuple[str, int], list[int]] = {}
+        digests = list(known)
+        for begin in range(0, len(digests), _MOST_ASKED):
+            some = digests[begin : begin + _MOST_ASKED]
+            for row in self._rows(sa.select(*columns).where(held, _SUMS.about.in_(some))):
+                about = known[row.about]
+                cell = found.setdefault((about.flow, row.at), [0, 0, 0])
+                cell[0] += row.tokens
+                if about.kind == "run":
+                    cell[1] += row.times
+                    cell[2] += row.errors
         hours = _DAY if period.is_of_days else 1
-        return [
-            Heat(row.flow, row.at * hours, int(row.tokens), int(row.runs), int(row.errors))
-            for row in self._rows(wanted)
-        ]
+        return [Heat(flow, at * hours, *found[flow, at]) for flow, at in sorted(found)]
 
     def _rows(self, wanted: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
         return self._tx.rows(wanted)

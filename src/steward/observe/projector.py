@@ -10,18 +10,18 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.core.errors import StewardError
-from steward.observe._tables import abouts, facts, people, projected, rollups
-from steward.observe.facts import Fact, facts_of, hourly_facts
+from steward.core import StewardError
+from steward.observe._tables import abouts, ended_hours, facts, people, projected, rollups
+from steward.observe.ended_hours import add_ended
+from steward.observe.facts import Fact, facts_of, hour_of, hourly_facts
 from steward.observe.rollups import SUMS, Rollups
 from steward.observe.spans import spans_of
-from steward.runs import Entry, Run, Runs, Status, flow_name, is_of_tests
-from steward.runs import _tables as run_tables
+from steward.runs import Entry, Run, Runs, Status, flow_name, is_of_tests, runs_table
 from steward.store import Database, Scope
-from steward.trace.spans import Span
+from steward.trace import Span
 
 _log = structlog.get_logger("steward.observe")
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _FINAL: Final = [status.value for status in Status if status.is_final]
 OVERLAP: Final = timedelta(minutes=2)
 """Machines' clocks differ, and a run's end may become visible after the end of a later one."""
@@ -61,7 +61,7 @@ class Projector:
     def rebuild(self, scope: Scope) -> int:
         """Throws all facts of a project away and makes them again; how many runs they are of."""
         with self._database.write(scope) as tx:
-            for table in (facts, rollups, people, abouts):
+            for table in (facts, rollups, people, abouts, ended_hours):
                 tx.execute(sa.delete(table))
             tx.execute(sa.delete(projected))
         count = 0
@@ -98,9 +98,10 @@ class Projector:
             if len(rows) < _PAGE:
                 break
             last = rows[-1]
-            since = sa.or_(
-                _RUNS.ended_at > last.ended_at,
-                sa.and_(_RUNS.ended_at == last.ended_at, _RUNS.id > last.id),
+            # The first part alone says where an index begins; without it all runs are read up to there.
+            since = sa.and_(
+                _RUNS.ended_at >= last.ended_at,
+                sa.or_(_RUNS.ended_at > last.ended_at, _RUNS.id > last.id),
             )
         return found[:_MOST_AT_ONCE]
 
@@ -123,6 +124,7 @@ class Projector:
             if rest:
                 tx.execute(sa.insert(facts), rest)
             self.sums.add(tx, (row for each in fresh for row in each.by_minute))
+            add_ended(tx, ((hour_of(each.ended_at), each.hourly) for each in fresh))
             newest = insert(projected).values(until=max(each.ended_at for each in counted))
             tx.execute(
                 newest.on_conflict_do_update(

@@ -9,11 +9,10 @@ import sqlalchemy as sa
 
 from steward.core import Clock
 from steward.observe import _tables as tables
+from steward.observe.growing_rows import Placed
 from steward.observe.rollups import insert_into
-from steward.runs import Run
 from steward.store import EVERYWHERE, Database, Scope, Transaction
-from steward.trace import genai
-from steward.trace.spans import Span, Value, trace_id
+from steward.trace import Span, Value, genai, trace_id
 
 _SPANS: Final = tables.received_spans.c
 MOST_OF_TRACE: Final = 10_000
@@ -58,14 +57,18 @@ class ReceivedSpans:
                 self._add(tx, kept)
         return refused
 
-    def count(self, tx: Transaction, root_id: str) -> int:
-        """Of one trace."""
-        return self._counted(tx, _SPANS.trace_id == _hexadecimal(root_id))
+    def counts(self, tx: Transaction, root_ids: Sequence[str]) -> dict[str, int]:
+        """Of each of these traces that has any."""
+        traces = {_hexadecimal(root_id): root_id for root_id in root_ids}
+        statement = (
+            sa.select(_SPANS.trace_id, sa.func.count().label("times"))
+            .where(_SPANS.trace_id.in_(list(traces)))
+            .group_by(_SPANS.trace_id)
+        )
+        return {traces[row.trace_id]: int(row.times) for row in tx.rows(statement)}
 
-    def joined(
-        self, scope: Scope, root_id: str, spans: Sequence[tuple[Run, Span]]
-    ) -> list[tuple[Run, Span]]:
-        """Spans of runs with those of other programs below the calls that they name as their parents.
+    def below(self, scope: Scope, root_id: str, spans: Sequence[tuple[str, Span]]) -> list[Placed]:
+        """Spans of other programs, below the spans of runs that they name as their parents.
 
         What names no parent belongs to the run that was started first. What names a span that is not here, as it never
         came or is hidden from whoever looks, is left out.
@@ -73,20 +76,18 @@ class ReceivedSpans:
         wanted = sa.select(tables.received_spans).where(_SPANS.trace_id == _hexadecimal(root_id))
         with self._database.read(scope) as tx:
             rows = tx.rows(wanted.order_by(_SPANS.start).limit(MOST_OF_TRACE))
-        if not rows:
-            return list(spans)
         below: dict[str, list[sa.Row[tuple[object, ...]]]] = {}
         for row in rows:
             below.setdefault(row.parent_id, []).append(row)
-        found = list(spans)
-        places = [(f"{span.span_id:016x}", run, span) for run, span in spans]
-        places += [("", run, span) for run, span in spans if span.parent is None]
+        found: list[Placed] = []
+        places = [(f"{span.span_id:016x}", run_id, span) for run_id, span in spans]
+        places += [("", run_id, span) for run_id, span in spans if span.parent is None]
         while places:
-            parent_id, run, parent = places.pop()
+            parent_id, run_id, parent = places.pop()
             for row in below.pop(parent_id, ()):
                 span = _span_of(row, root_id, parent.key)
-                found.append((run, span))
-                places.append((row.span_id, run, span))
+                found.append(Placed(run_id, 0, span))
+                places.append((row.span_id, run_id, span))
         return found
 
     def tidy(self, kept_for: timedelta) -> None:

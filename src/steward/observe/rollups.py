@@ -121,6 +121,15 @@ class Rollups:
             found[row.about] = About(*(getattr(row, name) for name in ABOUT))
         return found
 
+    def between(self, first: int, last: int) -> sa.ColumnElement[bool]:
+        """Rows that make up these hours, both included, with as few of them as possible.
+
+        Nothing has happened after now: the day that is under way is read as one, like those before it.
+        """
+        if last >= minute_of(self._clock.now()) // HOUR:
+            last += _HOURS - 1 - last % _HOURS
+        return hours_between(first, last)
+
     def tidy(self) -> None:
         """Removes minutes and hours that are older than they are kept."""
         with self._database.read(EVERYWHERE) as tx:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal
 
-from steward.core.errors import NotFound
-from steward.models.messages import WITHHELD
+from steward.core import NotFound
+from steward.models import WITHHELD
 from steward.runs import Entry, EntryType, Json, Runs
 from steward.store import Scope
-from steward.trace.redact import MASK, redact, redact_text
+from steward.trace import MASK, redact, redact_text
 
 Mark = Literal["untrusted", "withheld", "redacted"]
 Change = Literal["same", "added", "removed"]

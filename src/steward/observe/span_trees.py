@@ -12,8 +12,7 @@ from steward.core import Clock, Ids
 from steward.observe._tables import spans, tree_runs, trees
 from steward.observe.trace_tree import BUCKETS, Clip, Part, Rows, Trace, TraceFilter, TraceRow
 from steward.store import EVERYWHERE, Database, Scope
-from steward.trace import genai
-from steward.trace.spans import Span
+from steward.trace import Span, genai
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SPANS: Final = spans.c
@@ -32,6 +31,8 @@ class Family:
     runs: int
     entries: int
     is_over: bool
+    received: int = 0
+    """Spans of other programs among the entries."""
 
 
 class SpanTrees:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from steward.broker import ASK_HUMAN, PolicyVerdict
 from steward.observe.facts import connector_of
+from steward.observe.growing_rows import Placed
 from steward.runs import Entry, EntryType, Json, Kind, Run
-from steward.trace import genai
-from steward.trace.redact import redact
-from steward.trace.spans import Span, Value
+from steward.trace import Span, Value, genai, redact
 
 _RUN = "run"
 Payload = Callable[[Json], Json]
@@ -27,11 +27,15 @@ def spans_of(
 ) -> list[Span]:
     """All spans of one run; `root` names the run that the trace belongs to.
 
-    Content goes along only where asked for; so do steps, waits and failed attempts, by `detail`.
+    Content goes along only where asked for; so do steps, waits and failed attempts, and what is under way, by `detail`.
     """
     reader = SpanReader(run, root, payload, content=content, detail=detail)
     reader.read(entries)
-    return reader.spans(run)
+    found, _ = reader.changed(run)
+    if not detail:
+        return [each.span for each in found]
+    # What was under way when it was read, and is over by now, is there twice.
+    return list({each.span.key: each.span for each in found}.values())
 
 
 class SpanReader:
@@ -48,8 +52,10 @@ class SpanReader:
         self._agents: dict[str, str] = {}
         self._began: dict[str, datetime] = {}
         self._waits: dict[str, Entry] = {}
-        self._found: list[Span] = []
-        self._details: list[Span] = []
+        self._opened: dict[str, int] = {}
+        self._calls: set[str] = set()
+        self._gone: set[str] = set()
+        self._found: list[Placed] = []
         self._first: datetime | None = None
         self._last: Entry | None = None
 
@@ -71,20 +77,39 @@ class SpanReader:
                 self._agents[entry.of] = str(entry.data["request"]["agent"])
             span = self._span(entry)
             if span is not None:
-                self._found.append(span)
+                self._add(entry, span)
             if self._detail_too:
                 self._note_detail(entry)
+                self._note_open(entry)
 
-    def spans(self, run: Run) -> list[Span]:
-        """Of everything read so far; `run` is as it stands now. None before the first entry."""
+    def changed(self, run: Run) -> tuple[list[Placed], set[str]]:
+        """Spans that are new or different since they were asked for last, each after the one above it, and keys that
+        are gone; `run` is as it stands now. None before the first entry.
+        """
         if self._first is None or self._last is None:
-            return []
+            return [], set()
         self._run = run
-        whole = self._whole(self._first, self._last)
-        waiting = (
-            self._detail(entry, genai.WAIT, entry.key, entry.at) for entry in self._waits.values()
-        )
-        return [whole, *self._found, *self._details, *waiting]
+        whole = Placed(run.id, 0, self._whole(self._first, self._last))
+        found, self._found = [whole, *self._found], []
+        if run.status.is_final:
+            # A call that was planned and never made is not under way once the run is over.
+            self._gone |= self._calls
+            self._calls = set()
+        gone, self._gone = self._gone, set()
+        return [each for each in found if each.span.key not in gone], gone
+
+    def _add(self, entry: Entry, span: Span) -> None:
+        """What was shown while it was under way keeps its place."""
+        self._calls.discard(span.key)
+        self._gone.discard(span.key)
+        seq = self._opened.pop(span.key, entry.seq)
+        self._found.append(Placed(self._run.id, seq, span))
+
+    def _add_open(self, entry: Entry, span: Span) -> None:
+        seq = self._opened.setdefault(span.key, entry.seq)
+        self._gone.discard(span.key)
+        attributes = {**span.attributes, genai.UNDER_WAY: True}
+        self._found.append(Placed(self._run.id, seq, replace(span, attributes=attributes)))
 
     def _span(self, entry: Entry) -> Span | None:
         match entry.type:
@@ -107,14 +132,35 @@ class SpanReader:
         match entry.type:
             case EntryType.wait_opened:
                 self._waits[entry.key] = entry
+                self._add_open(entry, self._detail(entry, genai.WAIT, entry.key, entry.at))
             case EntryType.wait_closed if entry.key in self._waits:
                 opened = self._waits.pop(entry.key)
-                self._details.append(self._detail(entry, genai.WAIT, entry.key, opened.at))
+                self._add(entry, self._detail(entry, genai.WAIT, entry.key, opened.at))
             case EntryType.attempt_failed:
                 key = f"{entry.key}#{entry.seq}"
-                self._details.append(self._detail(entry, genai.ATTEMPT, key))
+                self._add(entry, self._detail(entry, genai.ATTEMPT, key))
             case EntryType.outcome_recorded:
-                self._details.append(self._detail(entry, genai.STEP, entry.key))
+                self._add(entry, self._detail(entry, genai.STEP, entry.key))
+            case _:
+                pass
+
+    def _note_open(self, entry: Entry) -> None:
+        """What has begun and is not over: agents at work, and calls that were allowed and have no result yet."""
+        match entry.type:
+            case EntryType.step_started:
+                self._add_open(entry, self._agent(entry))
+            case EntryType.call_planned | EntryType.call_intended if tool := _tool_begun(entry):
+                about: dict[str, Value] = {genai.TOOL: tool, genai.CALL: entry.of}
+                name = f"{genai.EXECUTE_TOOL} {tool}"
+                span = self._made(entry, genai.EXECUTE_TOOL, name, "TOOL", about, entry.of)
+                self._calls.add(span.key)
+                self._add_open(entry, span)
+            case EntryType.budget_released:
+                # It was refused or given up.
+                key = f"{self._run.id}:{entry.of}"
+                if key in self._calls:
+                    self._calls.remove(key)
+                    self._gone.add(key)
             case _:
                 pass
 
@@ -135,6 +181,9 @@ class SpanReader:
             "steward.program": run.program,
             "steward.project.id": run.scope.project_id,
         }
+        if run.started_at is not None:
+            queued = (run.started_at - run.created_at).total_seconds() * 1000
+            attributes[genai.QUEUED] = round(queued, 3)
         if run.subject is not None and run.subject.startswith("thread:"):
             thread = run.subject.removeprefix("thread:")
             attributes |= {genai.CONVERSATION: thread, genai.SESSION: thread}
@@ -172,10 +221,13 @@ class SpanReader:
         known: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {}
         provider, _, model = str(known.get("model", "")).partition(":")
         usage = known.get("usage") or {}
+        cached = usage.get("cache_read_tokens", 0)
         about: dict[str, Value] = {genai.MODEL: model, genai.PROVIDER: provider}
         read, written = usage.get("input_tokens", 0), usage.get("output_tokens", 0)
         about |= {genai.INPUT_TOKENS: read, genai.OUTPUT_TOKENS: written}
         about |= {genai.PROMPT_COUNT: read, genai.COMPLETION_COUNT: written}
+        if cached:
+            about[genai.CACHE_READ_TOKENS] = cached
         if usage.get("cost") is not None:
             about[genai.COST] = float(usage["cost"])
         if self._content:
@@ -245,6 +297,21 @@ class SpanReader:
 
     def _result(self, entry: Entry) -> Json:
         return self._payload(entry.data["result"]) if "result" in entry.data else None
+
+
+def _tool_begun(entry: Entry) -> str | None:
+    """The tool of a call that was allowed or has begun; None where it waits for a person or was refused."""
+    request, planned = entry.data.get("request"), entry.data.get("result")
+    if not isinstance(request, Mapping) or not isinstance(request.get("tool"), str):
+        return None
+    if entry.type == EntryType.call_planned:
+        decision = planned.get("decision") if isinstance(planned, Mapping) else None
+        if (
+            not isinstance(decision, Mapping)
+            or decision.get("outcome") != PolicyVerdict.allow.value
+        ):
+            return None
+    return None if request["tool"] == ASK_HUMAN else str(request["tool"])
 
 
 def _cost(result: Json) -> float:

@@ -8,12 +8,16 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, overload
 
-from steward.runs import Run
-from steward.trace import genai
-from steward.trace.spans import Span
+from steward.trace import Span, genai
 
 BUCKETS: Final = 200
 _MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def words_of(span: Span) -> str:
+    """What a search looks through: the name of a span, what it is about and how it failed."""
+    about = span.attributes.get(genai.ABOUT, "")
+    return f"{span.name}\n{about}\n{span.error or ''}".casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,7 @@ class TraceRow:
 
     @property
     def words(self) -> str:
-        """What a search looks through: its name, what it is about and how it failed."""
-        return f"{self.span.name}\n{self.about}\n{self.span.error or ''}".casefold()
+        return words_of(self.span)
 
 
 @dataclass(frozen=True)
@@ -62,12 +65,12 @@ class TraceFilter:
     def least_microseconds(self) -> int:
         return round(self.slower_than_ms * 1000)
 
-    def keeps(self, row: TraceRow) -> bool:
+    def keeps(self, operation: str, span: Span) -> bool:
         return (
-            (not self.errors or row.span.error is not None)
-            and (self.operation is None or row.operation == self.operation)
-            and row.microseconds >= self.least_microseconds
-            and (not self.text or self.text.casefold() in row.words)
+            (not self.errors or span.error is not None)
+            and (self.operation is None or operation == self.operation)
+            and (span.end - span.start) // _MICROSECOND >= self.least_microseconds
+            and (not self.text or self.text.casefold() in words_of(span))
         )
 
 
@@ -148,7 +151,7 @@ class ListedRows(Rows):
         return len(self._rows)
 
     def kept(self, wanted: TraceFilter, offset: int, limit: int) -> tuple[int, list[TraceRow]]:
-        kept = [row for row in self._rows if wanted.keeps(row)]
+        kept = [row for row in self._rows if wanted.keeps(row.operation, row.span)]
         return len(kept), kept[offset : offset + limit]
 
     def sizes(self, positions: Collection[int]) -> Mapping[int, int]:
@@ -168,11 +171,23 @@ class ListedRows(Rows):
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How far the journals of a long trace are read that is not stored yet."""
+
+    read: int
+    entries: int
+
+
+@dataclass(frozen=True)
 class Trace:
     rows: Rows
     start: datetime
     end: datetime
     is_over: bool
+    reading: Reading | None = None
+    """Set where the rows are only the first ones, until all of them are read."""
+    drawn: tuple[Bucket, ...] | None = None
+    """The picture of a moment ago, from which this trace differs little."""
 
     def window(
         self, offset: int, limit: int, wanted: TraceFilter, folded: Collection[int] = ()
@@ -211,6 +226,8 @@ class Trace:
     @cached_property
     def buckets(self) -> tuple[Bucket, ...]:
         """The whole trace in equal parts of its time, for a picture of it."""
+        if self.drawn is not None:
+            return self.drawn
         parts = self.rows.parts(Clip(self.start, self.end))
         found, open_now, position = [], 0, 0
         for at in range(BUCKETS):
@@ -224,42 +241,3 @@ class Trace:
     def loaded(self) -> "Trace":
         """The same with all its rows in memory, for those who look at every one of them more than once."""
         return replace(self, rows=ListedRows(self.rows))
-
-
-def preorder(spans: Sequence[tuple[Run, Span]]) -> list[TraceRow]:
-    """Rows of spans, each before those below it; siblings in the order in which they began."""
-    known = {span.key for _, span in spans}
-    below: defaultdict[str | None, list[tuple[Run, Span]]] = defaultdict(list)
-    for run, span in spans:
-        below[span.parent if span.parent in known else None].append((run, span))
-    for children in below.values():
-        children.sort(key=lambda each: (each[1].start, each[1].end))
-    # Two passes without recursion: the order first, then sizes from the end.
-    order: list[tuple[int, Run, Span]] = []
-    stack = [(0, run, span) for run, span in reversed(below[None])]
-    while stack:
-        depth, run, span = stack.pop()
-        order.append((depth, run, span))
-        if span.parent != span.key:
-            stack += [(depth + 1, *child) for child in reversed(below.get(span.key, []))]
-    sizes = [0] * len(order)
-    open_rows: list[int] = []
-    for position, (depth, _, _) in enumerate(order):
-        while len(open_rows) > depth:
-            above = open_rows.pop()
-            sizes[above] = position - above - 1
-        open_rows.append(position)
-    for above in open_rows:
-        sizes[above] = len(order) - above - 1
-    return [
-        TraceRow(
-            position,
-            depth,
-            sizes[position],
-            run.id,
-            span.key.removeprefix(f"{run.id}:"),
-            str(span.attributes.get(genai.OPERATION, "")),
-            span,
-        )
-        for position, (depth, run, span) in enumerate(order)
-    ]

@@ -1,51 +1,50 @@
 """Traces of runs: those of long runs that are over from the database, others from journals as far as they have come."""
 
 import asyncio
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from threading import Lock
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from threading import Event, Lock, Thread
 from typing import Final
 
 import sqlalchemy as sa
 import structlog
 
-from steward.core.errors import Invalid
+from steward.observe.growing_rows import GrowingRows, Placed
+from steward.observe.live_traces import MOST_RUNS, LiveTraces, Shows
 from steward.observe.received_spans import ReceivedSpans
 from steward.observe.span_trees import Family, SpanTrees
 from steward.observe.spans import SpanReader
-from steward.observe.trace_tree import ListedRows, Trace, preorder
-from steward.runs import Run, Runs, Status
-from steward.runs import _tables as run_tables
+from steward.observe.trace_tree import Reading, Trace
+from steward.runs import Entry, Run, Runs, Status, runs_table
 from steward.store import Database, Scope
-from steward.trace.spans import Span
 
 _log = structlog.get_logger("steward.observe")
-_RUNS: Final = run_tables.runs.c
+_RUNS: Final = runs_table.c
 _FINAL: Final = [status.value for status in Status if status.is_final]
 _LONG: Final = 1_000
 """Entries from which on a trace is stored: a shorter one is made from journals in a moment."""
-_KEPT_SPANS: Final = 50_000
-"""Over all traces in memory, the latest first; a larger trace is kept alone."""
-_MOST_RUNS: Final = 20_000
+_FIRST: Final = 2_000
+"""Entries that a first look reads while a longer trace is still on its way into the database."""
 _MOST_WAITING: Final = 1_000
 _LOOK_SECONDS: Final = 1.0
 
-Shows = Callable[[str | None], bool]
-"""Says by its subject whether a run may be seen."""
-
 
 @dataclass
-class _Kept:
-    """A trace in memory, and how to go on reading it."""
+class Storing:
+    """A trace on its way into the database, with what can be seen of it until then."""
 
-    lock: Lock = field(default_factory=Lock)
-    family: Family | None = None
-    readers: dict[str, SpanReader] = field(default_factory=dict)
-    subjects: frozenset[str | None] = frozenset()
-    """Of the runs in it, and of those next to them that are hidden."""
-    hidden: frozenset[str | None] = frozenset()
-    trace: Trace | None = None
+    entries: int
+    read: int = 0
+    failed: bool = False
+    may_begin: Event = field(default_factory=Event)
+    """Set once the first look is done, which it would slow down."""
+    over: Event = field(default_factory=Event)
+
+    def counted(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            self.read += 1
+            yield entry
 
 
 class Traces:
@@ -57,14 +56,21 @@ class Traces:
         received: ReceivedSpans,
         *,
         stored_from: int = _LONG,
+        first: int = _FIRST,
     ) -> None:
-        """Traces of so many entries and more are stored once their runs are over."""
+        """Traces of `stored_from` entries and more are stored once their runs are over.
+
+        A first look at one of more than `first` entries does not wait for that.
+        """
         self._database = database
         self._runs = runs
         self._trees = trees
         self._received = received
         self._stored_from = stored_from
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._first = first
+        self._storing: dict[str, Storing] = {}
+        self._live = LiveTraces(database, runs, received)
+        self._following: set[str] = set()
         self._lock = Lock()
         self._ended: deque[tuple[Scope, str]] = deque(maxlen=_MOST_WAITING)
 
@@ -76,23 +82,109 @@ class Traces:
             found = self._trees.trace(scope, self.store(scope, family), run.id, shows)
             if found is not None:
                 return found
-        return self._from_journals(run, family, shows)
+        return self._live.trace(run, family, shows)
 
-    def store(self, scope: Scope, family: Family) -> str:
+    def look(self, scope: Scope, run_id: str, shows: Shows) -> Trace:
+        """The same for a person who should not wait: of a long trace that is not read yet only the first spans."""
+        run = self._runs.get(scope, run_id)
+        family = self._family(scope, run.root_id)
+        if family.entries <= self._first or family.runs > MOST_RUNS:
+            return self.trace(scope, run_id, shows)
+        if not self._is_stored(family):
+            found = self._live.trace(run, family, shows, self._first)
+            if found.reading is not None:
+                self._follow(run, family, shows)
+            return found
+        if self._trees.find(scope, family) is not None:
+            return self.trace(scope, run_id, shows)
+        storing = self._begin(scope, family)
+        if storing.failed:
+            # Whoever looks again sees why.
+            with self._lock:
+                self._storing.pop(family.root_id, None)
+            return self.trace(scope, run_id, shows)
+        try:
+            # Those who watched it to its end have all of it already.
+            found = self._live.trace(run, family, shows, self._first)
+        finally:
+            storing.may_begin.set()
+        if found.reading is None:
+            return found
+        read = max(storing.read, found.reading.read)
+        return replace(found, reading=Reading(read, storing.entries))
+
+    def _follow(self, run: Run, family: Family, shows: Shows) -> None:
+        """Reads the rest of a long run that is under way, in parts, between which others look."""
+        with self._lock:
+            if run.id in self._following:
+                return
+            self._following.add(run.id)
+
+        def read_on() -> None:
+            try:
+                while self._live.trace(run, family, shows, self._first).reading is not None:
+                    pass
+            except Exception:  # noqa: BLE001
+                # Whoever looks next reads on, and gets the same error.
+                _log.exception("trace_not_read", run_id=run.id)
+            finally:
+                with self._lock:
+                    self._following.discard(run.id)
+
+        Thread(target=read_on, name="steward-trace-reading", daemon=True).start()
+
+    def settle(self, run_id: str) -> None:
+        """Waits until the trace of a run that somebody looked at is stored."""
+        with self._lock:
+            storing = self._storing.get(run_id)
+        if storing is not None:
+            storing.over.wait()
+
+    def _begin(self, scope: Scope, family: Family) -> Storing:
+        """Stores a trace in a thread of its own; once, however many ask."""
+        with self._lock:
+            known = self._storing.get(family.root_id)
+            if known is not None:
+                return known
+            storing = self._storing[family.root_id] = Storing(family.entries)
+        Thread(
+            target=self._store_beside,
+            args=(scope, family, storing),
+            name="steward-trace-storing",
+            daemon=True,
+        ).start()
+        return storing
+
+    def _store_beside(self, scope: Scope, family: Family, storing: Storing) -> None:
+        storing.may_begin.wait()
+        try:
+            self.store(scope, family, storing)
+            with self._lock:
+                self._storing.pop(family.root_id, None)
+        except Exception:  # noqa: BLE001
+            # Whoever looks at it gets the same error; other traces go on.
+            storing.failed = True
+            _log.exception("trace_not_stored", run_id=family.root_id)
+        finally:
+            storing.over.set()
+
+    def store(self, scope: Scope, family: Family, storing: Storing | None = None) -> str:
         """Makes the tree of runs that are over, unless it is there already; its id."""
         known = self._trees.find(scope, family)
         if known is not None:
             return known
-        root = self._runs.get(scope, family.root_id)
-        subjects: dict[str, str | None] = {}
-        spans: list[tuple[Run, Span]] = []
-        for run in self._below(root, lambda _: True):
-            subjects[run.id] = run.subject
-            reader = self._reader(run, root)
-            reader.read(self._runs.journal.entries(scope, run.id))
-            spans += ((run, span) for span in reader.spans(run))
-        spans = self._received.joined(scope, root.id, spans)
-        return self._trees.save(scope, family, preorder(spans), subjects)
+        storing = storing or Storing(family.entries)
+        rows, spans, root_id = GrowingRows(), list[Placed](), family.root_id
+        members = self._live.members(scope, family)
+        for _, run in self._live.runs(scope, members.below(root_id, lambda _: True)):
+            reader = SpanReader(run, root_id, self._runs.payload, detail=True)
+            reader.read(storing.counted(self._runs.journal.entries(scope, run.id)))
+            spans += reader.changed(run)[0]
+        rows.add(spans)
+        if family.received:
+            rows.add(self._received.below(scope, root_id, rows.spans()))
+        subjects = {member.id: member.subject for member in members.by_id.values()}
+        return self._trees.save(scope, family, list(rows), subjects)
 
     def note_end(self, run: Run) -> None:
         """A run has ended: if it was long, its trace is stored before anybody looks."""
@@ -102,104 +194,56 @@ class Traces:
     async def serve(self) -> None:
         """Stores traces of long runs that ended here, until it is cancelled."""
         while True:
+            ended: dict[Scope, list[str]] = {}
             while self._ended:
-                await asyncio.to_thread(self._store_ended, *self._ended.popleft())
+                scope, root_id = self._ended.popleft()
+                ended.setdefault(scope, []).append(root_id)
+            for scope, root_ids in ended.items():
+                await asyncio.to_thread(self._store_ended, scope, root_ids)
             await asyncio.sleep(_LOOK_SECONDS)
 
-    def _store_ended(self, scope: Scope, root_id: str) -> None:
+    def _store_ended(self, scope: Scope, root_ids: list[str]) -> None:
+        """Most runs are short: which of them are not is asked once for all that ended within a second."""
         try:
-            family = self._family(scope, root_id)
-            if self._is_stored(family):
-                self.store(scope, family)
+            families = self._families(scope, root_ids)
         except Exception:  # noqa: BLE001
-            # Whoever looks at it gets the same error; other traces go on.
-            _log.exception("trace_not_stored", run_id=root_id)
+            # They are stored when somebody looks at them; those that end later go on.
+            _log.exception("traces_not_stored", runs=len(root_ids))
+            return
+        for family in families:
+            if self._is_stored(family):
+                storing = self._begin(scope, family)
+                storing.may_begin.set()
+                storing.over.wait()
 
     def _is_stored(self, family: Family) -> bool:
         is_long = family.entries >= self._stored_from
-        return family.is_over and is_long and family.runs <= _MOST_RUNS
+        return family.is_over and is_long and family.runs <= MOST_RUNS
 
     def _family(self, scope: Scope, root_id: str) -> Family:
+        [family] = self._families(scope, [root_id])
+        return family
+
+    def _families(self, scope: Scope, root_ids: list[str]) -> list[Family]:
         is_live = sa.case((_RUNS.status.in_(_FINAL), 0), else_=1)
-        statement = sa.select(
-            sa.func.count().label("runs"),
-            sa.func.sum(_RUNS.head_seq).label("entries"),
-            sa.func.sum(is_live).label("live"),
-        ).where(_RUNS.root_id == root_id)
+        statement = (
+            sa.select(
+                _RUNS.root_id,
+                sa.func.count().label("runs"),
+                sa.func.sum(_RUNS.head_seq).label("entries"),
+                sa.func.sum(is_live).label("live"),
+            )
+            .where(_RUNS.root_id.in_(root_ids))
+            .group_by(_RUNS.root_id)
+        )
         with self._database.read(scope) as tx:
-            [row] = tx.rows(statement)
-            entries = int(row.entries or 0) + self._received.count(tx, root_id)
-        return Family(root_id, int(row.runs), entries, not row.live)
-
-    def _from_journals(self, run: Run, family: Family, shows: Shows) -> Trace:
-        with self._lock:
-            kept = self._kept.setdefault(run.id, _Kept())
-            self._kept.move_to_end(run.id)
-        # Those who look at the same trace wait for the one who reads it, instead of reading it beside.
-        with kept.lock:
-            hidden = frozenset(each for each in kept.subjects if not shows(each))
-            trace = kept.trace
-            if trace is None or kept.family != family or kept.hidden != hidden:
-                try:
-                    trace = self._read(kept, run, shows)
-                except BaseException:
-                    with self._lock:
-                        self._kept.pop(run.id, None)
-                    raise
-                kept.family = family
-        self._drop_old()
-        return trace
-
-    def _read(self, kept: _Kept, run: Run, shows: Shows) -> Trace:
-        spans: list[tuple[Run, Span]] = []
-        subjects: set[str | None] = set()
-        readers: dict[str, SpanReader] = {}
-        is_over = True
-
-        def seen(child: Run) -> bool:
-            subjects.add(child.subject)
-            return shows(child.subject)
-
-        for count, each in enumerate(self._below(run, seen)):
-            if count >= _MOST_RUNS:
-                raise Invalid(
-                    f"This run started more than {_MOST_RUNS:,} others. Open the trace of one of them."
-                )
-            is_over = is_over and each.status.is_final
-            reader = kept.readers.get(each.id) or self._reader(each, run)
-            if each.head_seq > reader.seq:
-                reader.read(self._runs.journal.entries(each.scope, each.id, after=reader.seq))
-            readers[each.id] = reader
-            spans += ((each, span) for span in reader.spans(each))
-        spans = self._received.joined(run.scope, run.root_id, spans)
-        start = min((span.start for _, span in spans), default=run.created_at)
-        end = max((span.end for _, span in spans), default=run.created_at)
-        trace = kept.trace = Trace(ListedRows(preorder(spans)), start, end, is_over)
-        kept.readers = {} if is_over else readers
-        kept.subjects = frozenset({run.subject, *subjects})
-        kept.hidden = frozenset(each for each in kept.subjects if not shows(each))
-        return trace
-
-    def _reader(self, run: Run, root: Run) -> SpanReader:
-        return SpanReader(run, root.id, self._runs.payload, detail=True)
-
-    def _below(self, run: Run, seen: Callable[[Run], bool]) -> Iterator[Run]:
-        """The run, and all below it that may be seen."""
-        yield run
-        before: str | None = None
-        while True:
-            children = self._runs.records.listed(run.scope, parent=run.id, before=before, limit=200)
-            for child in filter(seen, children):
-                yield from self._below(child, seen)
-            if len(children) < 200:
-                return
-            before = children[-1].id
-
-    def _drop_old(self) -> None:
-        with self._lock:
-            while len(self._kept) > 1 and self._spans_kept() > _KEPT_SPANS:
-                self._kept.popitem(last=False)
-
-    def _spans_kept(self) -> int:
-        traces = [each.trace for each in self._kept.values()]
-        return sum(len(trace.rows) for trace in traces if trace is not None)
+            found = {row.root_id: row for row in tx.rows(statement)}
+            received = self._received.counts(tx, root_ids)
+        families = []
+        for root_id in root_ids:
+            row = found.get(root_id)
+            runs, entries, live = (row.runs, row.entries, row.live) if row else (0, 0, 0)
+            others = received.get(root_id, 0)
+            entries = int(entries or 0) + others
+            families.append(Family(root_id, int(runs), entries, not live, others))
+        return families

@@ -1,43 +1,95 @@
 """Playbooks: documents of work that people author, share, deploy and run; blueprints to start from."""
 
-from steward.playbooks.blueprint import Blueprint, Blueprints, Broken, Sample
+from steward.playbooks.blueprint import Blueprint, Blueprints, Bring, Broken, Sample
 from steward.playbooks.cards import Card, Revision, State
+from steward.playbooks.comparison import Comparison
 from steward.playbooks.compiling import TELLING
-from steward.playbooks.documents import as_json, as_yaml, read
+from steward.playbooks.deployments import Deployment
+from steward.playbooks.documents import as_json, as_yaml, decoded, lined, read, refusal
 from steward.playbooks.drafts import Draft, Drawing
-from steward.playbooks.exchange import Change, Imported
-from steward.playbooks.model import Allowed, Playbook, playbook_schema
-from steward.playbooks.people import Sight, subject_of
+from steward.playbooks.exchange import (
+    MOST_FILES,
+    Change,
+    Imported,
+    SourceFile,
+    read_bytes,
+    read_source,
+    write_private,
+)
+from steward.playbooks.layout_files import LARGEST_LAYOUT
+from steward.playbooks.model import Allowed, Playbook, build_playbook_type, playbook_schema
+from steward.playbooks.packing import LARGEST_ZIP, is_zip, packed, unpacked
+from steward.playbooks.people import (
+    ALERTS_ABOUT_ALL,
+    ANALYSES,
+    SUBJECT,
+    Sight,
+    alerts_about,
+    analyses_about,
+    subject_of,
+)
+from steward.playbooks.pins import Pin, PinSource
+from steward.playbooks.prices import AgentPast
+from steward.playbooks.rehearsals import Wish
 from steward.playbooks.service import Playbooks
+from steward.playbooks.shadows import ShadowComparison
 from steward.playbooks.subscriptions import Subscription
-from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Source, Taken, Trigger
+from steward.playbooks.trigger import (
+    EVENT,
+    EVENTS,
+    MOMENT,
+    TRIGGERS,
+    Arrival,
+    Looking,
+    Source,
+    Taken,
+    Trigger,
+)
 from steward.playbooks.trigger_desk import Action, Receipt, Shown, TriggerDesk
 from steward.playbooks.trigger_events import EventState, Stored, TriggerEvent
+from steward.playbooks.unattended import Unattended
 
 __all__ = [
+    "ALERTS_ABOUT_ALL",
+    "ANALYSES",
+    "EVENT",
+    "EVENTS",
+    "LARGEST_LAYOUT",
+    "LARGEST_ZIP",
+    "MOMENT",
+    "MOST_FILES",
+    "SUBJECT",
     "TELLING",
     "TRIGGERS",
     "Action",
+    "AgentPast",
     "Allowed",
     "Arrival",
     "Blueprint",
     "Blueprints",
+    "Bring",
     "Broken",
     "Card",
     "Change",
+    "Comparison",
+    "Deployment",
     "Draft",
     "Drawing",
     "EventState",
     "Imported",
     "Looking",
+    "Pin",
+    "PinSource",
     "Playbook",
     "Playbooks",
     "Receipt",
     "Revision",
     "Sample",
+    "ShadowComparison",
     "Shown",
     "Sight",
     "Source",
+    "SourceFile",
     "State",
     "Stored",
     "Subscription",
@@ -45,9 +97,23 @@ __all__ = [
     "Trigger",
     "TriggerDesk",
     "TriggerEvent",
+    "Unattended",
+    "Wish",
+    "alerts_about",
+    "analyses_about",
     "as_json",
     "as_yaml",
+    "build_playbook_type",
+    "decoded",
+    "is_zip",
+    "lined",
+    "packed",
     "playbook_schema",
     "read",
+    "read_bytes",
+    "read_source",
+    "refusal",
     "subject_of",
+    "unpacked",
+    "write_private",
 ]

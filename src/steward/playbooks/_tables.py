@@ -13,8 +13,17 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store.guarded import ReportedJson, ReportedText, TypedJson, TypedText
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store import (
+    Json,
+    Moment,
+    ReportedJson,
+    ReportedText,
+    TypedJson,
+    TypedText,
+    id_column,
+    metadata,
+    scope_columns,
+)
 
 playbooks = Table(
     "playbooks",

@@ -9,10 +9,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from steward.core.documents import dump_yaml
-from steward.core.errors import Invalid, NotFound, StewardError
-from steward.core.mistakes import mistakes
-from steward.flows.direct_calls import NotDoneYet
+from steward.core import Invalid, NotFound, StewardError, dump_yaml, mistakes
+from steward.flows import NotDoneYet
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json, decoded, lined, refusal

@@ -6,10 +6,8 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from steward.broker.tool import Outcome, ToolContext
-from steward.core.documents import dump_yaml
-from steward.core.errors import Conflict, Invalid, NotFound
-from steward.core.mistakes import in_words, mistakes
+from steward.broker import Outcome, ToolContext
+from steward.core import Conflict, Invalid, NotFound, dump_yaml, in_words, mistakes
 from steward.identity import Access, Principal, Role, Via
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json

@@ -4,18 +4,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.errors import NotFound
+from steward.core import NotFound
+from steward.flows import NODES, Flow
 from steward.playbooks import _tables as tables
+from steward.playbooks.compiling import compiled
 from steward.playbooks.documents import read
 from steward.playbooks.model import Playbook
-from steward.store import Transaction
+from steward.playbooks.trigger import TRIGGERS
+from steward.store import Prepared, Transaction
 
 _COLUMNS: Final = tables.playbooks.c
 _REVISIONS: Final = tables.revisions.c
+_BY_ID: Final = Prepared(sa.select(tables.playbooks).where(_COLUMNS.id == sa.bindparam("wanted")))
+_NUMBERED: Final = Prepared(
+    sa.select(tables.revisions).where(
+        _REVISIONS.playbook_id == sa.bindparam("of_playbook"),
+        _REVISIONS.number == sa.bindparam("wanted"),
+    )
+)
 
 
 class State(StrEnum):
@@ -92,11 +103,27 @@ class Revision:
 
     @property
     def playbook(self) -> Playbook:
-        return read(self.text)[0]
+        return _playbook(self.text, tuple(TRIGGERS))
+
+    @property
+    def flow(self) -> Flow:
+        """What it runs."""
+        return _flow(self.text, tuple(TRIGGERS), tuple(NODES))
+
+
+@lru_cache(maxsize=64)
+def _playbook(text: str, _triggers: tuple[Any, ...]) -> Playbook:
+    """Read once: a revision never changes. Types that a plug-in brings or takes make it another one."""
+    return read(text)[0]
+
+
+@lru_cache(maxsize=64)
+def _flow(text: str, triggers: tuple[Any, ...], _nodes: tuple[Any, ...]) -> Flow:
+    return compiled(_playbook(text, triggers))
 
 
 def playbook_row(tx: Transaction, playbook_id: str) -> sa.Row[Any] | None:
-    return tx.first(sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id))
+    return tx.first(_BY_ID, {"wanted": playbook_id})
 
 
 def row_of(tx: Transaction, playbook_id: str) -> sa.Row[Any]:
@@ -108,11 +135,7 @@ def row_of(tx: Transaction, playbook_id: str) -> sa.Row[Any]:
 
 
 def numbered(tx: Transaction, playbook_id: str, number: int) -> sa.Row[Any]:
-    row = tx.first(
-        sa.select(tables.revisions).where(
-            _REVISIONS.playbook_id == playbook_id, _REVISIONS.number == number
-        )
-    )
+    row = tx.first(_NUMBERED, {"of_playbook": playbook_id, "wanted": number})
     if row is None:
         raise NotFound(f"The playbook has no revision {number}.")
     return row

@@ -1,6 +1,6 @@
 """What differs between two revisions of a playbook, in lines that people read."""
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.flows import diff as flow_diff
 from steward.flows import differences
 from steward.playbooks.compiling import compiled

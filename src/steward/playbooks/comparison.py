@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from steward.flows import dump_flow
-from steward.flows.expressions import escaped
+from steward.flows import dump_flow, escaped
 from steward.playbooks.cards import Revision
 from steward.playbooks.compiling import compiled
 from steward.playbooks.documents import as_json

@@ -3,12 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from steward.broker.presets import PRESETS, faults
-from steward.broker.schemas import problems_of, schema_problem, with_defaults
-from steward.core.errors import Invalid, Problem
-from steward.flows import NODES, Flow, ToolSchema, dump_flow, load_flow, validate
-from steward.flows.expressions import expressions_in
-from steward.flows.launch import tools_in
+from steward.broker import PRESETS, faults, problems_of, schema_problem, with_defaults
+from steward.core import Invalid, Problem
+from steward.flows import (
+    NODES,
+    Flow,
+    ToolSchema,
+    dump_flow,
+    expressions_in,
+    load_flow,
+    tools_in,
+    validate,
+)
 from steward.playbooks.model import DataNeed, Playbook
 from steward.playbooks.standing_in import standing_in
 from steward.playbooks.trigger import EVENT, EVENTS, MOMENT

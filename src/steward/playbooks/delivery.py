@@ -6,8 +6,8 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steward.core.errors import Problem
-from steward.flows.expressions import ExpressionError, Path, expression
+from steward.core import Problem
+from steward.flows import ExpressionError, Path, expression
 from steward.runs import Json
 
 KEPT_DAYS: Final = 30

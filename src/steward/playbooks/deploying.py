@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from steward.broker.grants import Grant, bound_to
-from steward.core.errors import Conflict, Invalid, NotFound, Problem
+from steward.broker import Grant, bound_to
+from steward.core import Conflict, Invalid, NotFound, Problem
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.comparison import Comparison

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from steward.core.errors import Invalid, StewardError
+from steward.core import Invalid, StewardError
 from steward.identity import Access
 from steward.playbooks.cards import Card, State
 from steward.playbooks.deploying import Deploying

@@ -7,8 +7,7 @@ from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import NotFound
+from steward.core import Clock, NotFound
 from steward.identity import Access
 from steward.playbooks import _tables as tables
 from steward.playbooks.pins import Changed, Pin, hash_of

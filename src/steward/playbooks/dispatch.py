@@ -11,11 +11,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.broker.schemas import first_problem, with_defaults
-from steward.core.clock import Clock
-from steward.core.errors import Invalid, StewardError
-from steward.core.faults import fault
-from steward.flows.expressions import ExpressionError, expression, expressions_in, filled
+from steward.broker import Grant, first_problem, with_defaults
+from steward.core import Clock, Invalid, StewardError, fault
+from steward.flows import ExpressionError, expression, expressions_in, filled
 from steward.identity import Level
 from steward.playbooks import _tables as tables
 from steward.playbooks.delivery import Delivery, lookup_in, retry_delay
@@ -23,8 +21,7 @@ from steward.playbooks.subscriptions import COLUMNS as _SUBSCRIPTIONS
 from steward.playbooks.subscriptions import Subscription, Subscriptions, subscription_of
 from steward.playbooks.trigger import EVENT, EVENTS, Trigger
 from steward.playbooks.trigger_events import PENDING, EventState
-from steward.runs import Json, RunRequest, Runs, Status
-from steward.runs.records import New
+from steward.runs import Json, New, RunRequest, Runs, Status, is_over
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 _EVENTS: Final = tables.trigger_events.c
@@ -43,10 +40,26 @@ _START: Final = (
         attempts=_EVENTS.attempts + 1,
     )
 )
+_RUN_TO_THE_END: Final = (
+    sa.select(
+        *(_EVENTS.id, _EVENTS.org_id, _EVENTS.project_id),
+        *(_EVENTS.trigger_id, _EVENTS.run_id, _EVENTS.state, _EVENTS.attempts),
+    )
+    .where(
+        _EVENTS.state == EventState.running.value,
+        _EVENTS.id > sa.bindparam("after"),
+        is_over(_EVENTS.run_id),
+    )
+    .order_by(_EVENTS.id)
+    .limit(_SETTLED)
+)
+"""Events whose runs are over, without what they hold: it can be much, and is not looked at again."""
 Pinned = Callable[[Subscription, int], tuple[Trigger, RunRequest]]
 """The trigger and what it starts as one revision has it."""
-Choose = Callable[[Transaction, str, RunRequest], RunRequest]
+Choose = Callable[[RunRequest], RunRequest]
 """What is started in place of the deployed version, such as a canary that gets a share of the runs."""
+Chooser = Callable[[Transaction, str], Choose]
+"""Chooses for all events of one transaction and author."""
 
 
 @dataclass
@@ -69,7 +82,7 @@ class Dispatch:
         runs: Runs,
         subscriptions: Subscriptions,
         pinned: Pinned,
-        choose: Choose,
+        chooser: Chooser,
     ) -> None:
         self._database = database
         self._events = events
@@ -77,7 +90,7 @@ class Dispatch:
         self._runs = runs
         self._subscriptions = subscriptions
         self._pinned = pinned
-        self._choose = choose
+        self._chooser = chooser
 
     def deliver(self) -> int:
         """Notes what ended and starts what is due, until nothing is; how many runs were started."""
@@ -104,14 +117,10 @@ class Dispatch:
     # What ended
 
     def _settle(self) -> int:
-        running = sa.select(tables.trigger_events).where(
-            _EVENTS.state == EventState.running.value, _EVENTS.id > sa.bindparam("after")
-        )
         count, after = 0, ""
         while True:
-            page = running.order_by(_EVENTS.id).limit(_SETTLED)
             with self._database.read(EVERYWHERE) as tx:
-                rows = tx.rows(page, {"after": after})
+                rows = tx.rows(_RUN_TO_THE_END, {"after": after})
                 ended = self._runs.records.endings(tx, {row.run_id for row in rows if row.run_id})
             over: dict[Scope, list[sa.Row[Any]]] = {}
             for row in rows:
@@ -260,6 +269,7 @@ class Dispatch:
                 if event_id in still:
                     self._bury(tx, before, event_id, why, now)
             caps = _Caps(tx, before, delivery, now)
+            choose = self._chooser(tx, before.author)
             later = dict(looked.later)
             starting: list[dict[str, Any]] = []
             for rows, request in looked.ready:
@@ -270,7 +280,7 @@ class Dispatch:
                     later |= {each.id: held for each in rows}
                     continue
                 stable = rows[0].revision is None
-                chosen = self._choose(tx, before.author, request) if stable else request
+                chosen = choose(request) if stable else request
                 new = self._runs.records.prepared(scope, before.author, chosen)
                 news.append(new)
                 starting += [{"of_id": each.id, "of_run": new.run.id, "now": now} for each in rows]
@@ -380,7 +390,8 @@ def _request(trigger: Trigger, base: RunRequest, rows: Sequence[sa.Row[Any]]) ->
         raise Invalid(
             f"The event does not fit the inputs of the playbook: {wrong}.", code="invalid-inputs"
         )
-    return replace(base, inputs=inputs, foreign=foreign)
+    grant = replace(Grant.from_json(base.grant), branch=trigger.works_on())
+    return replace(base, inputs=inputs, foreign=foreign, grant=grant.to_json())
 
 
 def _delivery(subscription: Subscription) -> Delivery:

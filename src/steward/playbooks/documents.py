@@ -7,9 +7,17 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from steward.core.documents import Lined, dump_yaml, parse_yaml, read_lined, require_bounded
-from steward.core.errors import Invalid, Problem, TooLarge
-from steward.core.mistakes import and_more
+from steward.core import (
+    Invalid,
+    Lined,
+    Problem,
+    TooLarge,
+    and_more,
+    dump_yaml,
+    parse_yaml,
+    read_lined,
+    require_bounded,
+)
 from steward.playbooks.model import BUILDING, ORDER, Playbook
 from steward.playbooks.trigger import TRIGGERS
 

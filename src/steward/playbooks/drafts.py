@@ -8,8 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from steward.core.clock import Clock
-from steward.core.errors import Stale
+from steward.core import Clock, Stale
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.library import Library

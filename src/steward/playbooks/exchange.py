@@ -11,10 +11,18 @@ from typing import Final
 
 from sqlalchemy.exc import IntegrityError
 
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, StewardError
+from steward.core import Conflict, Invalid, NotFound, Problem, StewardError
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, State
 from steward.playbooks.documents import LARGEST, as_yaml, decoded, read
+from steward.playbooks.layout_files import (
+    LARGEST_LAYOUT,
+    Layout,
+    layout_name,
+    layout_text,
+    merged,
+    read_layout,
+)
 from steward.playbooks.library import Library, drawn_beside
 from steward.playbooks.model import Playbook
 from steward.store import Database, Transaction
@@ -45,13 +53,15 @@ class Imported:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A file that is to be taken in."""
 
     name: str
     text: str
     unreadable: str | None = None
     """Why there is no text."""
+    layout: Layout | None = None
+    """Where an editor draws the nodes, from the file beside it; None keeps what is drawn here."""
 
 
 class _NothingWritten(Exception):
@@ -64,11 +74,18 @@ class Exchange:
         self._database = database
 
     def bring_in(
-        self, access: Access, text: str, *, message: str = "", mine: bool = False
+        self,
+        access: Access,
+        text: str,
+        *,
+        message: str = "",
+        mine: bool = False,
+        layout: Layout | None = None,
     ) -> Imported:
         """Takes in one document: a new draft, a new revision, or nothing new.
 
-        `mine` leaves out whom it belongs to and is shared with, as for a file from elsewhere.
+        `mine` leaves out whom it belongs to and is shared with, as for a file from elsewhere. A `layout` is merged with
+        what is drawn here.
         """
         access.require(Role.editor)
         playbook, _ = read(text)
@@ -79,17 +96,26 @@ class Exchange:
         try:
             before = self._library.get(access, playbook.id)
         except NotFound:
-            return Imported(
-                playbook.id, Change.created, self._library.create(access, text, message=said)
-            )
+            made = self._library.create(access, text, message=said)
+            return Imported(playbook.id, Change.created, self._drawn(access, made, layout))
         after = self._library.save(access, before.id, None, text, message=said)
+        after = self._drawn(access, after, layout)
         change = Change.unchanged if after.version == before.version else Change.changed
         return Imported(playbook.id, change, after)
+
+    def _drawn(self, access: Access, card: Card, layout: Layout | None) -> Card:
+        with self._database.write(access.scope) as tx:
+            return self._draw(tx, access, card, layout)
+
+    def _draw(self, tx: Transaction, access: Access, card: Card, layout: Layout | None) -> Card:
+        if layout is None:
+            return card
+        return self._library.draw_within(tx, access, card.id, lambda kept: merged(kept, layout))
 
     def bring_in_all(
         self,
         access: Access,
-        sources: Sequence[Source],
+        sources: Sequence[SourceFile],
         *,
         message: str = "",
         mine: bool = False,
@@ -117,7 +143,7 @@ class Exchange:
         self,
         tx: Transaction,
         access: Access,
-        read_in: Sequence[tuple[Source, Playbook | Imported]],
+        read_in: Sequence[tuple[SourceFile, Playbook | Imported]],
         message: str,
     ) -> Iterator[Imported]:
         names: dict[str, str] = {}
@@ -131,7 +157,7 @@ class Exchange:
                 names[found.id] = source.name
                 yield self._put(tx, access, source, found, message)
 
-    def _understood(self, access: Access, source: Source, *, mine: bool) -> Playbook | Imported:
+    def _understood(self, access: Access, source: SourceFile, *, mine: bool) -> Playbook | Imported:
         """The playbook of a file, or why it is refused; lines are those of the file in any case."""
         if source.unreadable is not None:
             return Imported(source.name, Change.refused, reason=source.unreadable)
@@ -149,30 +175,33 @@ class Exchange:
         return playbook
 
     def _put(
-        self, tx: Transaction, access: Access, source: Source, playbook: Playbook, message: str
+        self, tx: Transaction, access: Access, source: SourceFile, playbook: Playbook, message: str
     ) -> Imported:
         name, drawn = source.name, drawn_beside(source.text, playbook, None)
         try:
             before = self._library.named_so(tx, access, playbook.id)
             if before is None:
                 made = self._library.create_within(tx, access, playbook, message, drawn)
-                return Imported(name, Change.created, made)
+                return Imported(name, Change.created, self._draw(tx, access, made, source.layout))
             after = self._library.save_within(tx, access, before.id, playbook, message, drawn)
+            after = self._draw(tx, access, after, source.layout)
         except Conflict as problem:
             return Imported(name, Change.refused, reason=problem.message)
         change = Change.unchanged if after.version == before.version else Change.changed
         return Imported(name, change, after)
 
     def files(self, access: Access) -> list[tuple[str, str]]:
-        """Every playbook the caller sees by the path of its file, in the order of the paths."""
-        found = (
-            (
-                f"{card.folder}/{card.slug}.yaml".removeprefix("/"),
-                self._library.text(access, card.id),
-            )
-            for card in self.everything(access)
+        """Every playbook the caller sees by the path of its file, and its drawing, in the order of the paths."""
+        return sorted(
+            each for card in self.everything(access) for each in self._files(access, card)
         )
-        return sorted(found)
+
+    def _files(self, access: Access, card: Card) -> Iterator[tuple[str, str]]:
+        path = f"{card.folder}/{card.slug}.yaml".removeprefix("/")
+        yield path, self._library.text(access, card.id)
+        drawn = layout_text(card.slug, self._library.revision(access, card.id).layout)
+        if drawn is not None:
+            yield layout_name(path), drawn
 
     def write_folder(self, access: Access, folder: Path) -> list[Path]:
         """Writes every playbook the caller sees, in the folders of the library; only their owner reads the files."""
@@ -180,9 +209,14 @@ class Exchange:
         for card in self.everything(access):
             place = folder.joinpath(*[part for part in card.folder.split("/") if part])
             _make_private(folder, place)
-            path = place / f"{card.slug}.yaml"
-            write_private(path, self._library.text(access, card.id).encode())
-            written.append(path)
+            found = {Path(name).name: text for name, text in self._files(access, card)}
+            for name, text in found.items():
+                write_private(place / name, text.encode())
+                written.append(place / name)
+            beside = layout_name(f"{card.slug}.yaml")
+            if beside not in found:
+                # An older export may have left it there; an import would draw it again.
+                (place / beside).unlink(missing_ok=True)
         return written
 
     def read_folder(
@@ -191,7 +225,7 @@ class Exchange:
         """Takes in every file of a folder, all of them or none, as `bring_in_all` does."""
         if not folder.is_dir():
             raise NotFound(f"There is no folder {folder}.")
-        sources = [_source(folder, path) for path in _files(folder)]
+        sources = [read_source(folder, path) for path in _files(folder)]
         return self.bring_in_all(access, sources, mine=mine, trial=trial)
 
     def everything(self, access: Access) -> Iterator[Card]:
@@ -203,16 +237,22 @@ class Exchange:
             after = page[-1].id
 
 
-def _refused(source: Source, problem: Invalid) -> Imported:
+def _refused(source: SourceFile, problem: Invalid) -> Imported:
     return Imported(source.name, Change.refused, reason=problem.message, problems=problem.problems)
 
 
-def _source(folder: Path, path: Path) -> Source:
+def read_source(folder: Path, path: Path) -> SourceFile:
+    """A file of a playbook, with its drawing where that is beside it."""
     name = str(path.relative_to(folder))
+    beside = path.with_name(layout_name(path.name))
     try:
-        return Source(name, read_file(path))
+        drawn = None
+        if beside.exists():
+            text = decoded(read_bytes(beside, 2 * LARGEST_LAYOUT))
+            drawn = read_layout(text, layout_name(name))
+        return SourceFile(name, read_file(path), layout=drawn)
     except StewardError as problem:
-        return Source(name, "", problem.message)
+        return SourceFile(name, "", problem.message)
 
 
 def read_file(path: Path) -> str:

@@ -1,17 +1,13 @@
 """What the steps of a playbook cost in past runs, and what a list of items will cost by that."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final
 
-from steward.broker.limits import Foresight
-from steward.broker.rehearsal import Rehearsal, plain_path
-from steward.broker.tool import Cost
-from steward.playbooks.people import playbook_of
-from steward.runs import EntryType, Execution, Run, Runs
+from steward.broker import Cost, Foresight, Rehearsal
+from steward.runs import EntryType, Run, Runs
 from steward.store import Scope
 
 _LEARNT_FROM: Final = 5
@@ -72,14 +68,8 @@ class PastCosts:
                 cost = (outcome.get("cost") or {}) if isinstance(outcome, dict) else {}
             yield Used(entry.key, cost, _agent_at(agents, entry.key) if cost else "")
 
-    async def foresee(self, execution: Execution, key: str, parts: int) -> Foresight | None:
-        """What so many items below a key will cost; None where no run of the playbook says so."""
-        is_test = Rehearsal.of(execution.request.grant) is not None
-        if playbook_of(execution.run.subject) is None or is_test:
-            return None
-        return await asyncio.to_thread(self._foreseen, execution.run, plain_path(key), parts)
-
-    def _foreseen(self, run: Run, path: str, parts: int) -> Foresight | None:
+    def foreseen(self, run: Run, path: str, parts: int) -> Foresight | None:
+        """What so many items below a path will cost; None where they ran in no past run."""
         below = re.compile("/".join(re.escape(each) + _COUNTS for each in path.split("/")))
         total, runs = _Sum(), 0
         by_agent: dict[str, _Sum] = {}
@@ -96,7 +86,7 @@ class PastCosts:
                 if used.agent:
                     by_agent.setdefault(used.agent, _Sum()).add(used.cost)
             runs += len(seen) > before
-        if not total.usd and not total.tokens:
+        if not seen:
             return None
         # Branches side by side are counted as one, the items of a list one by one.
         items = sum(name.endswith("]") for _, name in seen)

@@ -8,10 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from steward.core.clock import Clock
-from steward.core.documents import Lined
-from steward.core.errors import Conflict, NotFound, Problem, Stale
-from steward.core.ids import Ids
+from steward.core import Clock, Conflict, Ids, Lined, NotFound, Problem, Stale
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import (
@@ -26,6 +23,7 @@ from steward.playbooks.cards import (
 from steward.playbooks.changes import changes_between
 from steward.playbooks.comparison import Comparison, compare
 from steward.playbooks.documents import as_yaml, file_text, read, refusal, source_of, without_people
+from steward.playbooks.layout_files import Layout
 from steward.playbooks.model import Allowed, Playbook
 from steward.playbooks.people import People, Viewer, visible
 from steward.runs import Json
@@ -36,7 +34,6 @@ _COLUMNS: Final = tables.playbooks.c
 _SEARCHED: Final = (*(_COLUMNS.name, _COLUMNS.slug, _COLUMNS.goal), _COLUMNS.folder, _COLUMNS.tags)
 _REVISIONS: Final = tables.revisions.c
 _NOTHING: Final[Mapping[str, Any]] = {}
-Layout = Mapping[str, Any]
 Check = Callable[[Access, Playbook], Iterator[Problem]]
 
 
@@ -268,6 +265,19 @@ class Library:
         if owner is not None or allowed is not None:
             self._share(tx, row, owner or row.owner, row.allowed if allowed is None else allowed)
         self._append(tx, access, playbook_id, playbook, message, drawn)
+        return card_of_row(row_of(tx, playbook_id))
+
+    def draw_within(
+        self,
+        tx: Transaction,
+        access: Access,
+        playbook_id: str,
+        change: Callable[[Layout | None], Layout],
+    ) -> Card:
+        """Changes where the nodes of the newest revision are drawn; what it means stays the same."""
+        row = row_of(tx, playbook_id)
+        newest = numbered(tx, playbook_id, row.head)
+        self._redraw(tx, access, newest, {"layout": dict(change(newest.layout))})
         return card_of_row(row_of(tx, playbook_id))
 
     def named_so(self, tx: Transaction, access: Access, slug: str) -> Card | None:

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
-from steward.core import Event
-from steward.core.events import TYPE_PREFIX
+from steward.core import TYPE_PREFIX, Event
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.runs import Json
-from steward.store.eventlog import topic
+from steward.store import topic
 
 _PAGE = 200
 Read = Callable[[Event], Arrival | None]

@@ -3,17 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from steward.broker.grants import FixedParts
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.broker import FixedParts
+from steward.core import Conflict, Invalid, NotFound
+from steward.flows import Flow
 from steward.identity import Access
 from steward.playbooks.cards import Card, Revision, State
-from steward.playbooks.compiling import compiled, policy_text
+from steward.playbooks.compiling import policy_text
 from steward.playbooks.deployments import Finding
 from steward.playbooks.library import Check, Library
-from steward.playbooks.needs import Needs
+from steward.playbooks.model import Playbook
+from steward.playbooks.needs import Needs, branches_of
 from steward.playbooks.people import People
-from steward.playbooks.pins import Named, Pin, Source, code_in, named_in, prompts_in
+from steward.playbooks.pins import Named, Pin, PinSource, code_in, named_in, prompts_in
 from steward.store import Scope
+from steward.versions import MAIN
 
 
 class Manifests:
@@ -22,13 +25,13 @@ class Manifests:
         self._people = people
         self._needs = needs
         self._check = check
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, PinSource] = {}
         """Where the parts that are no playbooks are looked up, by kind; whoever wires the rooms says so."""
 
     def pins(self, access: Access, card: Card, revision: Revision) -> list[Pin]:
         """Everything that decides what a run of the revision does, as it is now."""
         playbook = revision.playbook
-        flow = compiled(playbook)
+        flow = revision.flow
         pins = [Pin("graph", card.slug, revision.hash, str(revision.number), fixed=True)]
         own = policy_text(playbook)
         if own:
@@ -72,9 +75,7 @@ class Manifests:
                 revision = self.called(access, ref)
             except (NotFound, Conflict, Invalid):
                 continue
-            inner = revision.playbook
-            inside = compiled(inner)
-            found = named_in(inner, inside)
+            found = named_in(revision.playbook, revision.flow)
             known[ref] = (Pin("flow", ref, revision.hash, str(revision.number), fixed=True), found)
             yield ref, known[ref]
             yield from self._flows(access, found, known)
@@ -93,12 +94,8 @@ class Manifests:
             said = "; ".join(f"{each.pointer} {each.message}" for each in problems[:5])
             return [Finding("document", "failed", f"The document is not valid: {said}.")]
         found = [Finding("document", "passed", "The document is valid.")]
-        flow = compiled(playbook)
-        missing = self._needs.missing(access.scope, playbook, flow, "main")
-        found += [
-            Finding("data", "warning", f"{each.message[:1].upper()}{each.message[1:]}.")
-            for each in missing
-        ] or [Finding("data", "passed", "Every dataset and connection that it names is there.")]
+        flow = revision.flow
+        found += list(self._data(access, playbook, flow))
         found += self._calls(access, named_in(playbook, flow))
         if named_in(playbook, flow).has_agents and "model" in self.sources:
             wanted = sorted(_asked_models([named_in(playbook, flow)]))
@@ -108,6 +105,23 @@ class Manifests:
                 for each in models
             ] or [Finding("model", "warning", "It uses agents, and no model is set up.")]
         return found
+
+    def _data(self, access: Access, playbook: Playbook, flow: Flow) -> Iterator[Finding]:
+        """Whether the data is there, on each branch that its triggers have it work on."""
+        branches = branches_of(playbook)
+        missing = [
+            (branch, each.message)
+            for branch in branches
+            for each in self._needs.missing(access.scope, playbook, flow, branch)
+        ]
+        for branch, said in missing:
+            where = "" if branch == MAIN else f"On the branch {branch}: "
+            told = f"{where}{said}" if where else f"{said[:1].upper()}{said[1:]}"
+            yield Finding("data", "warning", f"{told}.")
+        if not missing:
+            others = "" if branches == [MAIN] else f" on the branch {' and '.join(branches)}"
+            told = f"Every dataset and connection that it names is there{others}."
+            yield Finding("data", "passed", told)
 
     def _calls(self, access: Access, named: Named) -> Iterator[Finding]:
         for ref in named.flows:

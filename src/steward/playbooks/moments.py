@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from steward.playbooks.trigger import MOMENT, Arrival, Looking, Source, Taken
-from steward.runs import Json, Missed
-from steward.runs.schedules import chosen_moments
+from steward.runs import Json, Missed, chosen_moments
 
 MISSED_WORDS: Final = "What to do about moments at which Steward was not running: skip them, run once, run for all, or ask."
 

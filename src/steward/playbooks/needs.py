@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Literal
 
-from steward.core.errors import Invalid, Problem
-from steward.data.versions import Dataset
-from steward.flows import Flow
+from steward.core import Invalid, NotFound, Problem
+from steward.flows import Flow, Graph, SubflowNode
 from steward.identity import Role
 from steward.playbooks.model import ColumnKind, DataNeed, Playbook
 from steward.store import Scope
+from steward.versions import MAIN, Dataset
 
 _SIGNED: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC: Final = (*_SIGNED, *(f"U{name}" for name in _SIGNED), "DECIMAL", "FLOAT", "DOUBLE")
@@ -71,8 +71,13 @@ class Needs:
         found: list[Need] = []
         wanted_data = [*playbook.data, *_named(playbook.inputs, inputs or {})]
         if wanted_data:
-            there = {each.name: each for each in self.datasets(scope, branch)}
-            found += [_dataset(need, there, tells=tells) for need in wanted_data]
+            try:
+                there = {each.name: each for each in self.datasets(scope, branch)}
+            except NotFound:
+                said = f"there is no branch {branch[:100]}, so its datasets cannot be read"
+                found += [_unread(need, said) for need in wanted_data]
+            else:
+                found += [_dataset(need, there, tells=tells) for need in wanted_data]
         wanted = list(dict.fromkeys(connections_in(flow)))
         if wanted:
             known = list(self.connections(scope))
@@ -160,6 +165,25 @@ def _dataset(need: DataNeed, there: Mapping[str, Dataset], *, tells: bool) -> Ne
     return Need("dataset", need.dataset, need.read_from, "; ".join(problems) or None, columns)
 
 
+def _unread(need: DataNeed, problem: str) -> Need:
+    columns = tuple(
+        NeededColumn(name, kind, need.column(name), None) for name, kind in need.columns.items()
+    )
+    return Need("dataset", need.dataset, need.read_from, problem, columns)
+
+
+def branches_of(playbook: Playbook) -> list[str]:
+    """The branches of the data that its runs work on by themselves: those of its triggers, else main."""
+    found = [each.works_on() for each in playbook.triggers if each.is_subscribed]
+    return list(dict.fromkeys(found)) or [MAIN]
+
+
+def tested_branch(playbook: Playbook, known: Sequence[str]) -> str:
+    """The branch whose data a test begins with: the one that its triggers have it work on, else main."""
+    found = branches_of(playbook)
+    return found[0] if len(found) == 1 and found[0] in known else MAIN
+
+
 def _faults(
     need: DataNeed, found: Dataset, columns: Sequence[NeededColumn], there: list[str]
 ) -> Iterator[str]:
@@ -185,13 +209,17 @@ def _connection(name: str, known: list[str], *, tells: bool) -> Need:
     return Need("connection", name, name, f"{said}; an editor adds it under Connections")
 
 
-def connections_in(flow: Flow) -> Iterator[str]:
-    """Connections that steps name as they are; one that an expression names is known only later."""
+def connections_in(flow: Graph) -> Iterator[str]:
+    """Connections that steps name as they are, also inside loops; one that an expression names is known only later."""
     for node in flow.nodes:
         called = node.tool_call()
         name: Any = called.arguments.get("connection") if called is not None else None
         if isinstance(name, str) and name and "${" not in name:
             yield name
+        if isinstance(node, SubflowNode) and node.flow is not None:
+            yield from connections_in(node.flow)
+        for _, body in node.bodies():
+            yield from connections_in(body)
 
 
 def _instead(name: str, known: list[str]) -> str:

@@ -3,13 +3,15 @@
 import stat
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from io import BytesIO
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from steward.core.errors import Invalid, TooLarge
+from steward.core import Invalid, TooLarge
 from steward.playbooks.documents import LARGEST, decoded
-from steward.playbooks.exchange import ENDINGS, MOST_FILES, Source
+from steward.playbooks.exchange import ENDINGS, MOST_FILES, SourceFile
+from steward.playbooks.layout_files import ENDING, layout_name, read_layout
 
 LARGEST_ZIP: Final = 20_000_000
 """Bytes of a zip as it is given."""
@@ -38,24 +40,40 @@ def packed(files: Iterable[tuple[str, str]]) -> bytes:
     return whole.getvalue()
 
 
-def unpacked(content: bytes) -> list[Source]:
-    """The YAML files of a zip by their paths; other files are left alone, and nothing is written anywhere."""
+def unpacked(content: bytes) -> list[SourceFile]:
+    """The YAML files of a zip by their paths, with the drawings beside them; other files are left alone, and nothing is
+    written anywhere."""
     if len(content) > LARGEST_ZIP:
         raise TooLarge(f"A zip of playbooks has at most {LARGEST_ZIP:,} bytes.")
     try:
         with ZipFile(BytesIO(content)) as archive:
-            found = list(_texts(archive))
+            texts = list(_texts(archive))
     # The library raises these at zips that are cut off, damaged, or made to confuse it.
     except (BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as problem:
         raise Invalid(
             f"The zip cannot be read: {str(problem) or type(problem).__name__}."
         ) from None
+    drawn = {each.name: each.text for each in texts if _is_drawing(each.name)}
+    found = [each for each in texts if not _is_drawing(each.name)]
     if not found:
         raise Invalid("There is no playbook in the zip: none of its files ends with .yaml.")
-    return found
+    return [_with_drawing(each, drawn.get(layout_name(each.name))) for each in found]
 
 
-def _texts(archive: ZipFile) -> Iterator[Source]:
+def _is_drawing(name: str) -> bool:
+    return name.lower().endswith(ENDING)
+
+
+def _with_drawing(source: SourceFile, text: str | None) -> SourceFile:
+    if text is None:
+        return source
+    try:
+        return replace(source, layout=read_layout(text, layout_name(source.name)))
+    except Invalid as problem:
+        return replace(source, unreadable=problem.message)
+
+
+def _texts(archive: ZipFile) -> Iterator[SourceFile]:
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
         raise Invalid(f"The zip has {len(entries):,} entries; {_MOST_ENTRIES:,} are allowed.")
@@ -68,7 +86,7 @@ def _texts(archive: ZipFile) -> Iterator[Source]:
         if entry.filename in seen:
             raise Invalid(f"The zip has two files {entry.filename!r}.")
         seen.add(entry.filename)
-        if len(seen) > MOST_FILES:
+        if sum(not _is_drawing(each) for each in seen) > MOST_FILES:
             raise Invalid(f"The zip has more than {MOST_FILES:,} playbooks.")
         # What it says about its size may be a lie, so that no more is read than a playbook can have.
         with archive.open(entry) as file:
@@ -78,7 +96,7 @@ def _texts(archive: ZipFile) -> Iterator[Source]:
             raise TooLarge(
                 f"{entry.filename} is too large for a playbook, or all of them together."
             )
-        yield Source(entry.filename, _decoded(entry, text))
+        yield SourceFile(entry.filename, _decoded(entry, text))
 
 
 def _refuse_tricks(entry: ZipInfo) -> None:
@@ -104,7 +122,9 @@ def _refuse_tricks(entry: ZipInfo) -> None:
 def _is_wanted(entry: ZipInfo) -> bool:
     name = entry.filename
     hidden = any(part.startswith(".") for part in name.split("/"))
-    return name.lower().endswith(ENDINGS) and not hidden and not name.startswith(_FOREIGN)
+    return (
+        name.lower().endswith((*ENDINGS, ENDING)) and not hidden and not name.startswith(_FOREIGN)
+    )
 
 
 def _decoded(entry: ZipInfo, content: bytes) -> str:

@@ -6,11 +6,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.broker.groups import Groups
-from steward.core.errors import NotFound, Problem
-from steward.identity import Access, Member, Role
-from steward.identity.members import Members
-from steward.observe.hourly import MESSAGES
+from steward.broker import Groups
+from steward.core import NotFound, Problem
+from steward.identity import Access, Member, Members, Role
+from steward.observe import MESSAGES
 from steward.playbooks import _tables as tables
 from steward.playbooks.model import Allowed
 from steward.runs import TESTS

@@ -4,13 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from steward.broker.grants import FixedParts
-from steward.flows import Flow
-from steward.flows.launch import tools_in
-from steward.flows.node import Graph, Node
-from steward.flows.nodes.agent import AgentNode
-from steward.flows.nodes.code import CodeNode
-from steward.flows.nodes.subflow import SubflowNode
+from steward.broker import FixedParts
+from steward.flows import AgentNode, CodeNode, Flow, Graph, Node, SubflowNode, tools_in
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import connections_in
 from steward.runs import Json, digest
@@ -60,7 +55,7 @@ class Changed:
         return pin is not None and pin.is_in_document
 
 
-Source = Callable[[Scope, Sequence[str]], Iterable[Pin]]
+PinSource = Callable[[Scope, Sequence[str]], Iterable[Pin]]
 """The parts of these names as they are now; a name that leads nowhere is left out."""
 
 
@@ -89,6 +84,7 @@ class Named:
             "node": self.nodes,
             "agent": self.agents,
             "trigger": self.triggers,
+            "connection": self.connections,
         }
         return [f"{kind} {name}" for kind, names in named.items() for name in names]
 

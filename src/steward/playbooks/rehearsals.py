@@ -9,25 +9,21 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.broker.grants import Grant, bound_to
-from steward.broker.rehearsal import Rehearsal, plain_path
-from steward.broker.samples import Sample, samples
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, TooLarge
-from steward.core.ids import Ids
-from steward.data.versions import MAIN, Versions, Workspace
-from steward.flows import load_flow
-from steward.flows.launch import Launcher, NodeOutput
+from steward.broker import Grant, Rehearsal, Sample, bound_to, plain_path, samples
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, TooLarge
+from steward.flows import Launcher, NodeOutput, load_flow
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import Card, Revision
 from steward.playbooks.deployments import Deployment, Finding
 from steward.playbooks.documents import as_yaml, without_people
 from steward.playbooks.library import Library
+from steward.playbooks.needs import tested_branch
 from steward.playbooks.people import People, Viewer, playbook_of, subject_of, tests_of
 from steward.playbooks.running import Running
 from steward.runs import Json, Run, RunRequest, Runs, Status, canonical
 from steward.store import Database, Scope
+from steward.versions import MAIN, Versions, Workspace
 
 KEPT_FOR: Final = timedelta(days=7)
 """How long the branch of a test is there to look at."""
@@ -168,7 +164,9 @@ class Rehearsals:
             access.scope, self._people.viewer(access), card, revision, inputs, branch=branch
         )
         _require_nodes(request, [*rehearsal.mocks, *rehearsal.breakpoints])
-        self._versions.workspace(access.scope, access.user_id).create_branch(branch, of_a_run=True)
+        workspace = self._versions.workspace(access.scope, access.user_id)
+        source = tested_branch(revision.playbook, [each.name for each in workspace.branches()])
+        workspace.create_branch(branch, source, of_a_run=True)
         grant = replace(Grant.from_json(request.grant), test=given)
         document = request.document if until is None else _cut(request.document, until)
         return replace(

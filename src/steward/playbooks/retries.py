@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from steward.broker.grants import Grant, bound_to
-from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
-from steward.flows import load_flow
-from steward.flows.node import Graph
+from steward.broker import Grant, bound_to
+from steward.core import Conflict, Denied, Invalid, NotFound, StewardError
+from steward.flows import Graph, load_flow
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, State
 from steward.playbooks.library import Library

@@ -5,17 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.broker.grants import Grant
-from steward.broker.tool import Risk
-from steward.broker.toolbox import Toolbox
-from steward.core.errors import StewardError
-from steward.flows import load_flow
-from steward.flows.launch import Launcher, NodeOutput
-from steward.flows.nodes.agent import AgentNode
+from steward.broker import Grant, Risk, Toolbox
+from steward.core import StewardError
+from steward.flows import AgentNode, Launcher, NodeOutput, load_flow
 from steward.playbooks.foresight import PastCosts
 from steward.playbooks.pins import every_node
-from steward.runs import Json, Run, Runs, Status, canonical
-from steward.runs.projection import Call, calls_of
+from steward.runs import Call, Json, Run, Runs, Status, calls_of, canonical
 from steward.store import Scope
 
 _LONGEST: Final = 500

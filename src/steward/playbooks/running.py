@@ -3,16 +3,24 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import cache
+from typing import Final, cast
 
-from steward.broker.broker import Broker
-from steward.broker.grants import PLUGIN_CHANGED, Grant, bound_to
-from steward.broker.rulebook import Rulebook
-from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
-from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
-from steward.data.versions import MAIN
-from steward.flows import Flow, dump_flow, pinned
-from steward.flows.launch import Launcher, Start, tools_in
+from steward.agents import MEMORY_TOOLS
+from steward.broker import (
+    PLUGIN_CHANGED,
+    Artifact,
+    Broker,
+    Grant,
+    Outcome,
+    Preview,
+    Risk,
+    Rulebook,
+    ToolContext,
+    bound_to,
+)
+from steward.core import Conflict, Denied, Invalid, NotFound, StewardError
+from steward.flows import Flow, Launcher, Start, dump_flow, pinned, tools_in
 from steward.identity import Access, Role
 from steward.playbooks.cards import (
     Card,
@@ -23,17 +31,18 @@ from steward.playbooks.cards import (
     playbook_row,
     revision_of_row,
 )
-from steward.playbooks.compiling import compiled, policy_text
+from steward.playbooks.compiling import policy_text
 from steward.playbooks.deployments import Deployment, Deployments, takes_canary, within
+from steward.playbooks.dispatch import Choose
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests, called_revision
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Need, Needs
 from steward.playbooks.people import SUBJECT, People, Viewer, playbook_of, subject_of
 from steward.playbooks.pins import Pin, fixed_parts, pinned_version, with_versions
-from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
-from steward.runs.projection import calls_of
+from steward.runs import Json, Parked, Run, RunRequest, Runs, Status, calls_of
 from steward.store import Database, Scope, Transaction
+from steward.versions import MAIN
 
 Part = tuple[Playbook, Flow]
 DEEPEST: Final = 5
@@ -139,15 +148,24 @@ class Running:
         revision = deployment.revision if deployment is not None else card.deployed
         return Version(revision_of_row(numbered(tx, card.id, revision or card.head)), deployment)
 
-    def on_trigger(self, tx: Transaction, author: str, request: RunRequest) -> RunRequest:
-        """What a trigger starts: what it was armed with, or the canary where this run is one of its share."""
-        playbook_id = (request.subject or "").removeprefix(SUBJECT)
-        if playbook_id == request.subject or not isinstance(request.inputs, dict):
-            return request
-        row = playbook_row(tx, playbook_id)
-        if row is None:
-            return request
-        card = card_of_row(row)
+    def on_trigger(self, tx: Transaction, author: str) -> Choose:
+        """Says what a trigger starts: what it was armed with, or the canary where a run is one of its share."""
+
+        @cache
+        def card_of(playbook_id: str) -> Card | None:
+            row = playbook_row(tx, playbook_id)
+            return None if row is None else card_of_row(row)
+
+        def choose(request: RunRequest) -> RunRequest:
+            playbook_id = (request.subject or "").removeprefix(SUBJECT)
+            if playbook_id == request.subject or not isinstance(request.inputs, dict):
+                return request
+            card = card_of(playbook_id)
+            return request if card is None else self._chosen(tx, author, card, request)
+
+        return choose
+
+    def _chosen(self, tx: Transaction, author: str, card: Card, request: RunRequest) -> RunRequest:
         grant = Grant.from_json(request.grant)
         if grant.revision == card.deployed and card.deployment is not None:
             # The trigger was armed before its deployment had a number.
@@ -165,7 +183,7 @@ class Running:
                 viewer,
                 card,
                 version.revision,
-                request.inputs,
+                cast(dict[str, Json], request.inputs),
                 branch=grant.branch,
                 deployment=version.deployment,
             )
@@ -175,12 +193,14 @@ class Running:
             # What cannot be tried holds up no trigger.
             return request
 
-    def needs(self, access: Access, named: str, *, branch: str = "main") -> list[Need]:
-        """What the revision that would run needs, each with what is missing."""
+    def needs(self, access: Access, named: str, *, branch: str = MAIN) -> list[Need]:
+        """What the revision that would run needs, each with what is missing on a branch."""
+        if access.role is Role.runner and branch != MAIN:
+            raise Denied("Runners run playbooks on the branch main.")
         card = self._library.get(access, named)
         number = card.deployed or card.head
-        playbook = self._library.revision_of(access.scope, card, number).playbook
-        return self._needs.of(access.scope, access.role, playbook, compiled(playbook), branch)
+        revision = self._library.revision_of(access.scope, card, number)
+        return self._needs.of(access.scope, access.role, revision.playbook, revision.flow, branch)
 
     def request(
         self,
@@ -209,7 +229,7 @@ class Running:
             raise Conflict(problem, code=PLUGIN_CHANGED)
         playbook = revision.playbook
         parts = [] if into is None else into
-        parts.append((playbook, compiled(playbook)))
+        parts.append((playbook, revision.flow))
         policies, authors = [policy_text(playbook)], {revision.author}
 
         def find(name: str) -> Flow:
@@ -219,7 +239,7 @@ class Running:
             used = self._library.revision_of(scope, inner, fixed)
             policies.append(policy_text(used.playbook))
             authors.add(used.author)
-            parts.append((used.playbook, compiled(used.playbook)))
+            parts.append((used.playbook, used.flow))
             return parts[-1][1]
 
         flow = pinned(parts[0][1], find)
@@ -243,7 +263,9 @@ class Running:
         tools = grant.tools
         if playbook.tools is not None:
             # Its list is the limit for what agents bring along, too.
-            brought = self._launcher.brought_tools(scope, flow) - frozenset(tools_in(flow))
+            # An agent's memory is its own, so the list has no say in it.
+            own = frozenset(tools_in(flow)) | frozenset(MEMORY_TOOLS)
+            brought = self._launcher.brought_tools(scope, flow) - own
             tools = (tools - brought) | frozenset(playbook.tools)
         risks = [self._broker.tools.get(scope, name).risk for name in tools]
         highest = max(risks, key=lambda risk: risk.rank, default=Risk.read)

@@ -4,20 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from steward.broker.broker import Broker
-from steward.broker.groups import Groups
-from steward.broker.rulebook import Rulebook
-from steward.broker.tool import Outcome, Preview, ToolContext
-from steward.core.clock import Clock
-from steward.core.errors import Invalid, Problem
-from steward.core.ids import Ids
-from steward.data.versions import Versions
+from steward.broker import Broker, Groups, Outcome, Preview, Rulebook, ToolContext
+from steward.core import Clock, Ids, Invalid, Problem
 from steward.definitions import Work
-from steward.flows.launch import Launcher
-from steward.flows.model import Flow
-from steward.identity import Access, Principal, Via
-from steward.identity.members import Members
-from steward.identity.notifications import Notifications
+from steward.flows import Flow, Launcher
+from steward.identity import Access, Members, Notifications, Principal, Via
 from steward.playbooks.blueprint import Blueprints
 from steward.playbooks.building import Building, chosen, yaml_of
 from steward.playbooks.compiling import compiled, problems
@@ -27,6 +18,7 @@ from steward.playbooks.deployments import Deployments
 from steward.playbooks.dispatch import Dispatch
 from steward.playbooks.drafts import Drafts
 from steward.playbooks.exchange import Exchange
+from steward.playbooks.fan_outs import FanOuts
 from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
@@ -46,6 +38,7 @@ from steward.playbooks.trigger_events import TOPIC, TriggerEvents
 from steward.playbooks.watch import Watch
 from steward.runs import Json, Runs
 from steward.store import Bus, Database, EventLog, Keyring, Scope, SecretStore
+from steward.versions import Versions
 
 Names = Callable[[Scope], Iterable[str]]
 
@@ -97,7 +90,6 @@ class Playbooks:
             self.manifests,
         )
         past = PastCosts(runs)
-        launcher.foresee = past.foresee
         launcher.code_problem = self.manifests.code_problem
         self.rehearsals = Rehearsals(
             database,
@@ -111,6 +103,7 @@ class Playbooks:
             versions,
         )
         self.prices = Prices(self.library, self.manifests, past, broker.tools)
+        launcher.foresee = FanOuts(past, self.prices, self.people).foresee
         subscriptions = Subscriptions(database, events, notifications, clock, ids, keyring)
         self.shadows = Shadows(
             database,

@@ -15,9 +15,8 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.broker.grants import Grant
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, StewardError
+from steward.broker import Grant
+from steward.core import Clock, Conflict, Invalid, NotFound, StewardError
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import State
@@ -65,7 +64,7 @@ class Shadow:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ShadowComparison:
     live_id: str
     shadow_id: str | None
     state: str
@@ -202,7 +201,7 @@ class Shadows:
 
     def comparisons(
         self, access: Access, named: str, *, before: str | None = None, limit: int = 50
-    ) -> list[Comparison]:
+    ) -> list[ShadowComparison]:
         """Of the last shadow, newest live runs first."""
         card = self._library.get(access, named)
         shadow = self._required(access, card.id)
@@ -435,9 +434,9 @@ def _this(row: sa.Row[Any]) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bo
     return _R.live_id == row.live_id, _R.deployment == row.deployment
 
 
-def _comparison(row: sa.Row[Any]) -> Comparison:
+def _comparison(row: sa.Row[Any]) -> ShadowComparison:
     found: Mapping[str, Any] = row.found or {}
-    return Comparison(
+    return ShadowComparison(
         live_id=row.live_id,
         shadow_id=row.shadow_id,
         state=row.state,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from steward.data.tables import quote
 from steward.playbooks.model import DataNeed
+from steward.tables import quote
 
 _SQL: Final = {"check_sql": "sql", "execute_sql": "sql", "transform": "code"}
 """Tools whose argument is SQL, and its name."""

@@ -5,19 +5,16 @@ import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import NotFound
-from steward.core.ids import Ids, is_id
-from steward.identity import Level
-from steward.identity.notifications import Notifications
+from steward.core import Clock, Ids, NotFound, is_id
+from steward.identity import Level, Notifications
 from steward.playbooks import _tables as tables
 from steward.playbooks.trigger import Trigger, read_trigger
-from steward.runs import Json, RunRequest
-from steward.runs.canonical import plain
+from steward.runs import Json, RunRequest, plain
 from steward.store import EVERYWHERE, Database, EventLog, Keyring, Prepared, Scope, Transaction
 
 COLUMNS: Final = tables.subscriptions.c
@@ -52,7 +49,7 @@ class Subscription:
     duplicates: int
     created_at: datetime
 
-    @property
+    @cached_property
     def trigger(self) -> Trigger:
         return read_trigger(self.settings)
 

@@ -12,13 +12,12 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steward.core.clock import Clock
-from steward.core.errors import NotFound, Problem
-from steward.core.plugins import Registry
-from steward.flows.expressions import ExpressionError, expressions_in
+from steward.core import Clock, NotFound, Problem, Registry
+from steward.flows import ExpressionError, expressions_in
 from steward.playbooks.delivery import Delivery
 from steward.runs import Json, Runs
 from steward.store import Scope
+from steward.versions import MAIN
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 MOMENT: Final = "scheduled_at"
@@ -148,6 +147,10 @@ class Trigger(BaseModel):
     def source(self, looking: Looking) -> Source | None:  # noqa: ARG002
         """Looks for events; None: they come by themselves."""
         return None
+
+    def works_on(self) -> str:
+        """The branch of the data that its runs work on."""
+        return MAIN
 
     def details(self) -> dict[str, Any]:
         """What people see of it in a list."""

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, NotFound, StewardError, TooLarge
+from steward.core import Clock, Conflict, NotFound, StewardError, TooLarge
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card
 from steward.playbooks.deploying import Deploying
@@ -215,7 +214,7 @@ class TriggerDesk:
         challenge = trigger.challenge(arrival)
         if challenge is not None:
             return Receipt(challenge=challenge)
-        await asyncio.to_thread(self.events.refuse_when_full, address.subscription)
+        await self.events.require_room(address.subscription)
         stored = await self.events.accept(
             address.subscription, arrival, revision=revision, test=test
         )

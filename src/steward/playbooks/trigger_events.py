@@ -1,5 +1,6 @@
 """The events of triggers: on disk before they are acknowledged, shown with their state, replayed, dropped, forgotten in time."""
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +10,15 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, NotFound, StewardError, Unavailable
-from steward.core.ids import Ids
-from steward.flows.expressions import ExpressionError, expression
+from steward.core import Clock, Conflict, Ids, NotFound, StewardError, Unavailable
+from steward.flows import ExpressionError, expression
 from steward.identity import Level
 from steward.playbooks import _tables as tables
 from steward.playbooks.delivery import Delivery, lookup_in
 from steward.playbooks.subscriptions import COLUMNS as _SUBSCRIPTIONS
 from steward.playbooks.subscriptions import Subscription, Subscriptions, subscription_of
 from steward.playbooks.trigger import Arrival
-from steward.runs import Json, canonical
-from steward.runs.service import Runs
+from steward.runs import Json, Runs, canonical
 from steward.store import EVERYWHERE, Bus, Database, EventLog, Prepared, Scope, Transaction
 
 TOPIC: Final = "triggers"
@@ -140,7 +138,7 @@ class TriggerEvents:
         test: bool = False,
     ) -> list[Stored]:
         """Puts events on disk; they are there when this returns."""
-        self.refuse_when_full(subscription)
+        self.require_room_now(subscription)
         with self._database.write(subscription.scope) as tx:
             return self.store_within(tx, subscription, arrivals, revision=revision, test=test)
 
@@ -267,19 +265,34 @@ class TriggerEvents:
         }
         return {row.same: row.id for row in tx.rows(_SAME, asked)}
 
-    def refuse_when_full(self, subscription: Subscription) -> None:
+    async def require_room(self, subscription: Subscription) -> None:
         """Unavailable while too many events wait; counted about once a second."""
+        if not self._is_counted(subscription):
+            await asyncio.to_thread(self._count, subscription)
+        self._refuse_when_full(subscription)
+
+    def require_room_now(self, subscription: Subscription) -> None:
+        """The same for callers without an event loop."""
+        if not self._is_counted(subscription):
+            self._count(subscription)
+        self._refuse_when_full(subscription)
+
+    def _is_counted(self, subscription: Subscription) -> bool:
+        at, _ = self._counted.get(subscription.id, (-1.0, 0))
+        return 0 <= self._clock.monotonic() - at < 1
+
+    def _count(self, subscription: Subscription) -> None:
         now = self._clock.monotonic()
-        at, count = self._counted.get(subscription.id, (-1.0, 0))
-        if not 0 <= now - at < 1:
-            waiting = (
-                sa.select(sa.func.count())
-                .select_from(tables.trigger_events)
-                .where(_EVENTS.trigger_id == subscription.id, _EVENTS.state.in_(PENDING))
-            )
-            with self._database.read(subscription.scope) as tx:
-                count = int(tx.execute(waiting).scalar_one())
-            self._counted[subscription.id] = (now, count)
+        waiting = (
+            sa.select(sa.func.count())
+            .select_from(tables.trigger_events)
+            .where(_EVENTS.trigger_id == subscription.id, _EVENTS.state.in_(PENDING))
+        )
+        with self._database.read(subscription.scope) as tx:
+            self._counted[subscription.id] = (now, int(tx.execute(waiting).scalar_one()))
+
+    def _refuse_when_full(self, subscription: Subscription) -> None:
+        _, count = self._counted[subscription.id]
         if count >= MOST_WAITING:
             raise Unavailable(
                 f"{count:,} events of this trigger wait already. Send it again later.",

@@ -8,13 +8,10 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from steward.broker.grants import PLUGIN_CHANGED, Grant
-from steward.broker.rehearsal import Rehearsal
-from steward.core.errors import NotFound, StewardError
-from steward.identity import Level
-from steward.identity.notifications import Notifications
+from steward.broker import PLUGIN_CHANGED, Grant, Rehearsal
+from steward.core import NotFound, StewardError
+from steward.identity import Level, Notifications
 from steward.playbooks import _tables as tables
-from steward.playbooks.compiling import compiled
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.needs import Needs, said_of
@@ -92,11 +89,11 @@ class Unattended:
         self, scope: Scope, playbook_id: str, number: int, branch: str, inputs: Json
     ) -> str | None:
         try:
-            playbook = self._library.revision_by_id(scope, playbook_id, number).playbook
+            revision = self._library.revision_by_id(scope, playbook_id, number)
         except NotFound:
             # Deleted for good since it was put in the queue; its steps are pinned and say what they miss.
             return None
-        found = self._needs.missing(scope, playbook, compiled(playbook), branch, inputs=inputs)
+        found = self._needs.missing(scope, revision.playbook, revision.flow, branch, inputs=inputs)
         return said_of(found) if found else None
 
     def _tell(self, tx: Transaction, run: Run, said: str) -> None:

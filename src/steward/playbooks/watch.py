@@ -14,9 +14,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 import structlog
 
-from steward.core.clock import Clock
-from steward.core.errors import StewardError
-from steward.core.faults import fault
+from steward.core import Clock, StewardError, fault
 from steward.identity import Level
 from steward.playbooks import _tables as tables
 from steward.playbooks.dispatch import Dispatch
@@ -180,7 +178,7 @@ class Watch:
     def _store(self, held: Subscription, taken: Taken, goes_on: bool) -> bool:
         """Events and cursor in one transaction, fenced by the lease; False when it was lost."""
         if taken.arrivals:
-            self._events.refuse_when_full(held)
+            self._events.require_room_now(held)
         with self._database.write(held.scope) as tx:
             now = self._clock.now()
             if not self._subscriptions.move_within(

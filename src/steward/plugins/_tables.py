@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Integer, String, Table
 
-from steward.store.tables import Json, Moment, metadata
+from steward.store import Json, Moment, metadata
 
 # Of no project: what runs on the machine is the same for all.
 plugins = Table(

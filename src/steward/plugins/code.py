@@ -16,16 +16,12 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Final, get_args
 
-from steward.agents.guardrails import GUARDRAILS, Guardrail, load_guardrails
-from steward.agents.packages import AGENTS, read_package_agent
-from steward.broker.tool import TOOLS, Tool
-from steward.connections.connector import CONNECTORS, Connector, load_connectors
-from steward.core.errors import Conflict, Invalid
-from steward.core.plugins import Registry
-from steward.flows.model import build_flow_types
-from steward.flows.node import NODES, Node
-from steward.playbooks.model import build_playbook_type
-from steward.playbooks.trigger import TRIGGERS, Trigger
+from steward.agents import AGENTS, GUARDRAILS, Guardrail, load_guardrails, read_package_agent
+from steward.broker import TOOLS, Tool
+from steward.connections import CONNECTORS, Connector, load_connectors
+from steward.core import Conflict, Invalid, Registry
+from steward.flows import NODES, Node, build_flow_types
+from steward.playbooks import TRIGGERS, Trigger, build_playbook_type
 from steward.plugins.wheel import IN_PROCESS, Part, Wheel
 
 _REGISTRIES: Final[Mapping[str, Registry[Any]]] = {

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from packaging.utils import canonicalize_name
 
-from steward.agents.skills.paths import is_junk
-from steward.core.errors import Invalid, NotFound
+from steward.agents.skills import is_junk
+from steward.core import Invalid, NotFound
 
 _LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_FILES: Final = 1_000

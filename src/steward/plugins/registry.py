@@ -15,15 +15,12 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.agents.guardrails import GUARDRAILS
-from steward.agents.packages import AGENTS
-from steward.connections import Keepers
-from steward.connections.connector import CONNECTORS
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
-from steward.flows.node import NODES
+from steward.agents import AGENTS, GUARDRAILS
+from steward.connections import CONNECTORS, Keepers
+from steward.core import Clock, Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
+from steward.flows import NODES
 from steward.identity import Access
-from steward.playbooks.trigger import TRIGGERS
+from steward.playbooks import TRIGGERS
 from steward.plugins import code
 from steward.plugins._tables import plugins as table
 from steward.plugins.wheel import MOST_BYTES, Part, Wheel, read_wheel

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from steward.core.errors import Conflict, Invalid
+from steward.core import Conflict, Invalid
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
@@ -213,7 +213,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_ai import Agent
 
-from steward.agents.packages import Packaged
+from steward.agents.operating.packages import Packaged
 
 Item = Annotated[
     str, Field(description="What it is called.", json_schema_extra={"x-role": "selector"})

@@ -10,15 +10,23 @@ from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
-from steward.agents.packages import PackageAgent
-from steward.broker.declared import arguments_of
-from steward.broker.tool import Arguments, Effects, Outcome, Preview, Risk, Tool, ToolContext
-from steward.core.errors import NotFound, StewardError
+from steward.agents import PackageAgent
+from steward.broker import (
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+    arguments_of,
+)
+from steward.core import NotFound, StewardError
 from steward.plugins.registry import Plugin, Plugins
 from steward.plugins.wheel import SANDBOXED, Part
 from steward.runs import Json
 from steward.store import Scope
-from steward.tools._scripts import sandboxed_tool
+from steward.tools import sandboxed_tool
 
 WORD: Final = "plugin"
 _KINDS: Final = frozenset({SANDBOXED, "tool"})

@@ -22,14 +22,11 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from steward.agents.skills.archives import MOST_ARCHIVE_BYTES, unpack
-from steward.broker.roles import Role, role_problem, roles_of
-from steward.broker.schemas import schema_problem
-from steward.broker.tool import Risk
-from steward.core.errors import Invalid, Problem
-from steward.core.mistakes import and_more
-from steward.sandbox.guard_python import check as check_python
-from steward.sandbox.refused import Refused
+from steward.agents.skills import MOST_ARCHIVE_BYTES, unpack
+from steward.broker import Risk, Role, role_problem, roles_of, schema_problem
+from steward.core import Invalid, Problem, and_more
+from steward.sandbox import Refused
+from steward.sandbox import check as check_python
 
 MOST_BYTES: Final = MOST_ARCHIVE_BYTES
 GROUP: Final = "steward."

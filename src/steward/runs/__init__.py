@@ -1,11 +1,19 @@
 """Runs: the journal, the driver over it, replay, forks, schedules, and the workers that drive."""
 
+from typing import TYPE_CHECKING
+
+from steward.core.lazy_doors import lazily
 from steward.runs._rows import Scrub
-from steward.runs.canonical import Json, canonical, digest
+from steward.runs._tables import journal as journal_table
+from steward.runs._tables import runs as runs_table
+from steward.runs.canonical import Json, canonical, digest, plain
+from steward.runs.capsules import unpack
+from steward.runs.doorbell import Doorbell
 from steward.runs.driver import Program
-from steward.runs.entries import Entry
+from steward.runs.entries import Entry, blob_references, is_reference
 from steward.runs.entry_types import EntryType, Kind
-from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, Reconciled, Ticket
+from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, OpenWait, Reconciled, Ticket
+from steward.runs.forks import prefix
 from steward.runs.heads import HeadLog
 from steward.runs.model import (
     TESTS,
@@ -21,17 +29,44 @@ from steward.runs.model import (
     flow_name,
     is_of_tests,
 )
+from steward.runs.offline import payloads_in, verify_backup, verify_capsule
 from steward.runs.presence import Presence, WorkerSeen
-from steward.runs.schedules import Missed, Schedule
+from steward.runs.projection import (
+    Call,
+    MadePlan,
+    Payload,
+    Projection,
+    Spent,
+    calls_of,
+    is_within,
+    plan_prefix,
+    project,
+)
+from steward.runs.records import New, is_over
+from steward.runs.schedules import (
+    MOST_MISSED,
+    Missed,
+    Schedule,
+    chosen_moments,
+    due_moments,
+    following_moments,
+    next_moment,
+)
 from steward.runs.service import Runs
 from steward.runs.verification import Fault, KeptHead, ProjectVerification, Signing, Verification
-from steward.runs.worker import QUEUES
+from steward.runs.worker import QUEUES, WorkerThread
+
+if TYPE_CHECKING:
+    from steward.runs.nats import NatsDoorbell, prove
 
 __all__ = [
+    "MOST_MISSED",
     "QUEUES",
     "TESTS",
     "UNCERTAIN",
+    "Call",
     "Cancelled",
+    "Doorbell",
     "Effect",
     "Entry",
     "EntryType",
@@ -42,12 +77,18 @@ __all__ = [
     "Json",
     "KeptHead",
     "Kind",
+    "MadePlan",
     "Missed",
+    "NatsDoorbell",
+    "New",
+    "OpenWait",
     "Parked",
     "Paused",
+    "Payload",
     "Presence",
     "Program",
     "ProjectVerification",
+    "Projection",
     "Reconciled",
     "Retries",
     "Run",
@@ -56,14 +97,43 @@ __all__ = [
     "Schedule",
     "Scrub",
     "Signing",
+    "Spent",
     "Status",
     "StepFailed",
     "Suspension",
     "Ticket",
     "Verification",
     "WorkerSeen",
+    "WorkerThread",
+    "blob_references",
+    "calls_of",
     "canonical",
+    "chosen_moments",
     "digest",
+    "due_moments",
     "flow_name",
+    "following_moments",
     "is_of_tests",
+    "is_over",
+    "is_reference",
+    "is_within",
+    "journal_table",
+    "next_moment",
+    "payloads_in",
+    "plain",
+    "plan_prefix",
+    "prefix",
+    "project",
+    "prove",
+    "runs_table",
+    "unpack",
+    "verify_backup",
+    "verify_capsule",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "steward.runs.nats": ["NatsDoorbell", "prove"],
+    },
+)

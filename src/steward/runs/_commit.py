@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import sqlalchemy as sa
 
-from steward.core.errors import StewardError, Unavailable
-from steward.core.faults import fault
+from steward.core import StewardError, Unavailable, fault
 from steward.runs import _tables as tables
 from steward.runs.entries import Entry
 from steward.runs.heads import Head, HeadLog

@@ -8,15 +8,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.errors import Conflict, NotFound
+from steward.core import Conflict, NotFound
 from steward.runs import _tables as tables
 from steward.runs._rows import COLUMNS, Rows, run_of
 from steward.runs._turns import LATER, next_runs
 from steward.runs.entries import Entry
 from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
-from steward.store import EVERYWHERE, News, Scope, Transaction
-from steward.store.tables import Moment
+from steward.store import EVERYWHERE, Moment, News, Scope, Transaction
 
 _ASIDE = timedelta(seconds=10)
 _ASIDE_HOLDER = "aside"

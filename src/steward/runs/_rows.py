@@ -6,9 +6,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import NotFound
-from steward.core.ids import Ids
+from steward.core import Clock, Ids, NotFound
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json
 from steward.runs.doorbell import Call, Doorbell

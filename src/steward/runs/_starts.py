@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.errors import Conflict
+from steward.core import Conflict
 from steward.runs import _tables as tables
 from steward.runs._commit import Unit
 from steward.runs._rows import COLUMNS, Rows, run_of

@@ -13,7 +13,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store import Json, Moment, id_column, metadata, scope_columns
 
 runs = Table(
     "runs",

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from steward.runs import _tables as tables
 from steward.runs._rows import COLUMNS, LIVE
-from steward.store.tables import Moment
+from steward.store import Moment
 
 _NOW: Final = sa.bindparam("now", type_=Moment())
 _QUEUES: Final[sa.BindParameter[str]] = sa.bindparam("queues", expanding=True)

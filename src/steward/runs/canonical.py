@@ -6,7 +6,7 @@ from collections.abc import Callable
 from json import encoder
 from typing import Any, Final, TypeAlias
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 Json: TypeAlias = Any
 """A value made of dicts with text keys, lists, text, numbers, booleans and None."""

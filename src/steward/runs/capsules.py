@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from steward.core.documents import read_json
-from steward.core.errors import Invalid, NotFound, TooLarge
+from steward.core import Invalid, NotFound, TooLarge, read_json
 from steward.runs.canonical import Json, canonical
 from steward.runs.entries import (
     Entry,

@@ -11,9 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 import sqlalchemy as sa
 import structlog
 
-from steward.core.clock import Clock
-from steward.core.errors import StewardError, Unavailable, error_to_json
-from steward.core.faults import fault
+from steward.core import Clock, Invalid, StewardError, Unavailable, error_to_json, fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Change, Fenced, GroupCommit, Unit
 from steward.runs._rows import Scrub
@@ -37,8 +35,7 @@ from steward.runs.model import (
 )
 from steward.runs.records import Records
 from steward.runs.topics import run_topic
-from steward.store import BlobStore, Database, News, Transaction
-from steward.store.tables import Moment
+from steward.store import BlobStore, Database, Moment, News, Transaction
 
 T = TypeVar("T")
 LARGE = 16 * 1024
@@ -117,10 +114,23 @@ class JournalScribe:
         return entry
 
     def make(self, kind: Kind, key: str, data: Json, mark: Mark | None = None) -> Entry:
+        self._refuse_secret(key, mark)
         scrubbed = self._parts.scrub(self._run.scope, data)
         entry = made(self._run.id, self.link, kind, key, self._parts.clock.now(), scrubbed, mark)
         self.link = Link(entry.seq, entry.hash)
         return entry
+
+    def _refuse_secret(self, key: str, mark: Mark | None) -> None:
+        """A key is looked up as it is when the run goes on, so nothing can be masked in it."""
+        conceal, scope = self._parts.database.conceal, self._run.scope
+        # Between spaces: a short secret that merely equals a name is none.
+        told = f" {key} {mark.of} " if mark is not None else f" {key} "
+        if conceal(scope, told) != told:
+            raise Invalid(
+                "The name of a step or call holds the value of a stored secret, so the run stopped. "
+                "Rename the step in its playbook, or change the secret.",
+                code="holds-secret",
+            )
 
     async def write(
         self,

@@ -15,9 +15,17 @@ from typing import Any, Final, Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from steward.core.errors import StewardError, Unavailable, error_to_json
-from steward.core.faults import fault
-from steward.core.work import Progress, Stopped, Work, current, doing
+from steward.core import (
+    Progress,
+    StewardError,
+    Stopped,
+    Unavailable,
+    Work,
+    current,
+    doing,
+    error_to_json,
+    fault,
+)
 from steward.runs.canonical import Json, digest, plain
 from steward.runs.entries import Entry, is_reference
 from steward.runs.entry_types import EntryType, Kind, Mark, plain_mark
@@ -176,14 +184,15 @@ class Execution:
         self._cancelling = asyncio.Event()
         self.control = run.control
         self.open_waits: dict[str, OpenWait] = {}
-        self.progress: dict[str, Any] | None = run.progress
-        """How far the program is, for people: `{"done": 3, "total": 7}`."""
+        self._progress: dict[str, Any] | Callable[[], dict[str, Any]] | None = run.progress
         self.marks: set[str] = set()
         """What the broker remembers of this pass, such as that foreign text was read."""
         self.holdings: dict[str, tuple[str, str]] = {}
         """What budget is held for calls that are still to come, by the key above them."""
         self.agents: dict[str, str] = {}
         """Which agent works on a step, by the step's key."""
+        self.notebooks: dict[str, Any] = {}
+        """Where the agent of a step keeps its notes, by the step's key; only agents with a memory have one."""
         self.used: set[str] = set()
         self.differences: list[Diverged] = []
         self._memory = memory
@@ -303,9 +312,17 @@ class Execution:
 
     def agent_at(self, key: str) -> str:
         """The agent in whose step a key lies; empty for none."""
+        return self.agents.get(self._step_at(key), "")
+
+    def notebook_at(self, key: str) -> Any:
+        """Where the agent in whose step a key lies keeps its notes; None where it has no memory."""
+        return self.notebooks.get(self._step_at(key))
+
+    def _step_at(self, key: str) -> str:
+        """The nearest step of an agent above a key; empty for none."""
         parts = key.split("/")
         above = ("/".join(parts[:size]) for size in range(len(parts), 0, -1))
-        return next((self.agents[each] for each in above if each in self.agents), "")
+        return next((each for each in above if each in self.agents), "")
 
     async def child(self, key: str, request: RunRequest) -> Json:
         """Starts another run under this one and waits for its end: `{"run_id", "status", "output" | "error"}`."""
@@ -385,6 +402,18 @@ class Execution:
     def refuse_unless_driving(self, tx: Transaction) -> None:
         """Refuses, within the transaction of an effect, when another worker drives the run by now."""
         self._scribe.refuse_unless_driving(tx)
+
+    @property
+    def progress(self) -> dict[str, Any] | None:
+        """How far the program is, for people: `{"done": 3, "total": 7}`."""
+        if callable(self._progress):
+            self._progress = self._progress()
+        return self._progress
+
+    @progress.setter
+    def progress(self, progress: dict[str, Any] | Callable[[], dict[str, Any]] | None) -> None:
+        """What is made anew with every step may be given as what makes it: it is asked when it is written."""
+        self._progress = progress
 
     async def show_progress(self, progress: dict[str, Any]) -> None:
         """Lets whoever looks at the run see how far it is, before its next entry."""

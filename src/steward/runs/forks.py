@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 from steward.runs.canonical import Json
 from steward.store import Scope
 

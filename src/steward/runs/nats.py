@@ -22,7 +22,7 @@ from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import BadRequestError
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 from steward.runs.doorbell import Call
 
 LEVELS: Final = ("high", "normal", "low")

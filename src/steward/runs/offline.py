@@ -23,9 +23,7 @@ from steward.runs.verification import (
     verify_log,
     verify_record,
 )
-from steward.store import PublicKeys, Scope
-from steward.store.backup import Contents
-from steward.store.tables import Moment
+from steward.store import Contents, Moment, PublicKeys, Scope
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PAYLOAD: Final = re.compile(r'\\"\$blob\\":\\"([0-9a-f]{64})\\"')

@@ -7,7 +7,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
+from steward.core import Clock
 from steward.runs import _tables as tables
 from steward.store import EVERYWHERE, Database
 

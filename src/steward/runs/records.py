@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core.errors import Conflict, Invalid
+from steward.core import Conflict, Invalid
 from steward.runs import _tables as tables
 from steward.runs._leases import Leases
 from steward.runs._rows import COLUMNS, existing, run_of
@@ -16,14 +16,20 @@ from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
 from steward.store import EVERYWHERE, Prepared, Scope, Transaction
 
-__all__ = ["New", "Records", "run_of"]
+__all__ = ["New", "Records", "is_over", "run_of"]
 
 _MOST_KEY = 400
+_OVER = [status.value for status in Status if status.is_final]
 _EPOCH_LOCKED = Prepared(
     sa.select(COLUMNS.epoch)
     .where(COLUMNS.id == sa.bindparam("run"))
     .with_for_update(key_share=True)
 )
+
+
+def is_over(run_id: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
+    """Whether the run that a column of another table names is over."""
+    return sa.exists().where(COLUMNS.id == run_id, COLUMNS.status.in_(_OVER))
 
 
 class Records(Starts, Leases):
@@ -101,9 +107,8 @@ class Records(Starts, Leases):
         self, tx: Transaction, run_ids: Collection[str]
     ) -> dict[str, tuple[Status, str | None]]:
         """Those of the runs that are over: how they ended, and why if that was told."""
-        over = [status.value for status in Status if status.is_final]
         statement = sa.select(COLUMNS.id, COLUMNS.status, COLUMNS.reason).where(
-            COLUMNS.id.in_(sorted(run_ids)), COLUMNS.status.in_(over)
+            COLUMNS.id.in_(sorted(run_ids)), COLUMNS.status.in_(_OVER)
         )
         rows = tx.rows(statement) if run_ids else ()
         return {row.id: (Status(row.status), row.reason) for row in rows}

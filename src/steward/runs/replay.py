@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from steward.core.errors import Bug, StewardError, error_to_json
+from steward.core import Bug, StewardError, error_to_json
 from steward.runs.canonical import Json, canonical
 from steward.runs.driver import Program
 from steward.runs.entries import Entry, is_reference
@@ -52,6 +52,18 @@ class ReplayReport:
     @property
     def is_same(self) -> bool:
         return not self.divergences
+
+    def without_secrets(self, scrub: Callable[[Json], Json]) -> "ReplayReport":
+        """The record has masks where the program says secrets: that alone is no divergence, and it is not shown."""
+        parted = []
+        for each in self.divergences:
+            sides = scrub([each.recorded, each.replayed])
+            if sides != [each.recorded, each.replayed] and canonical(sides[0]) == canonical(
+                sides[1]
+            ):
+                continue
+            parted.append(Divergence(scrub(each.key), each.what, *sides))
+        return replace(self, divergences=tuple(parted))
 
 
 class _Reader:

@@ -9,9 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import sqlalchemy as sa
 from cronsim import CronSim, CronSimError
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
-from steward.core.ids import Ids
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale
 from steward.runs import _tables as tables
 from steward.runs.canonical import plain
 from steward.runs.model import RunRequest

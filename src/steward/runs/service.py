@@ -13,10 +13,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Unavailable
-from steward.core.ids import Ids
-from steward.core.shares import sharing
+from steward.core import Clock, Conflict, Ids, Unavailable, sharing
 from steward.runs._commit import GroupCommit, Unit
 from steward.runs._rows import MOST_LOST, Scrub, existing
 from steward.runs.canonical import Json, digest
@@ -213,7 +210,8 @@ class Runs:
         run = await asyncio.to_thread(self.records.get, scope, run_id)
         entries = await asyncio.to_thread(lambda: list(self.journal.entries(scope, run_id)))
         chosen = program or self._program(run.program)
-        return await replay(run, entries, chosen, self._payload)
+        report = await replay(run, entries, chosen, self._payload)
+        return report.without_secrets(lambda value: self.parts.scrub(scope, value))
 
     async def replay_capsule(self, capsule: Capsule) -> ReplayReport:
         """The same for a run that came in a file and is not in the database at all."""

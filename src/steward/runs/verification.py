@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from steward.core.errors import NotFound
+from steward.core import NotFound
 from steward.runs.canonical import GENESIS, Json, sha256
 from steward.runs.capsules import artifacts_of
 from steward.runs.entries import (

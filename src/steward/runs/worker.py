@@ -16,10 +16,15 @@ from typing import Final
 import structlog
 
 from steward import __version__
-from steward.core.errors import StewardError, Unavailable
-from steward.core.fair_tasks import FairTurns
-from steward.core.fair_threads import FairThreads
-from steward.core.shares import Share, before_requests, sharing
+from steward.core import (
+    FairThreads,
+    FairTurns,
+    Share,
+    StewardError,
+    Unavailable,
+    before_requests,
+    sharing,
+)
 from steward.runs.canonical import Json
 from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program

@@ -7,7 +7,7 @@ the plan and a column means one thing at a time.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 from steward.sandbox import query_plan as q
 
 Schema = Mapping[str, Sequence[str]]

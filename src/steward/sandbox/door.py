@@ -4,9 +4,7 @@ import asyncio
 import os
 import time
 
-from steward.core.demand import Pace
-from steward.core.errors import Misconfigured
-from steward.core.fair_threads import FairThreads
+from steward.core import FairThreads, Misconfigured, Pace
 from steward.sandbox.contract import Envelope, Request, Response, Tier
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers.unconfined import Unconfined

@@ -27,9 +27,7 @@ from pydantic import (
     model_validator,
 )
 
-from steward.core.documents import Unreadable, dump_yaml, parse_yaml, read_json
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Invalid, Unreadable, dump_yaml, in_words, mistakes, parse_yaml, read_json
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from steward.core.shares import is_alone
+from steward.core import is_alone
 from steward.sandbox.cgroups import Cgroup
 from steward.sandbox.collect import Collected, collect, used
 from steward.sandbox.contract import Answer, Envelope, Limits, Response, Status, Tier, Timings

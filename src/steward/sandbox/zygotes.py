@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 from steward.sandbox import cgroups
 from steward.sandbox.cgroups import Cgroup
 from steward.sandbox.contract import Tier

@@ -1,12 +1,24 @@
 """What lasts: SQL, blobs, secrets, the event log and its doorbell, migrations, backup."""
 
-from steward.store.blobs import Blob, BlobStore, FileBlobs
+from typing import TYPE_CHECKING
+
+from steward.core.lazy_doors import lazily
+from steward.store.backup import Contents, Verified, backup, opened, restore, verify
+from steward.store.blobs import CHUNK, Blob, BlobStore, FileBlobs, check_digest, checked_chunks
 from steward.store.bus import Bus, PostgresBus
 from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
-from steward.store.eventlog import EventLog, News
-from steward.store.guarded import require_no_secrets
+from steward.store.eventlog import EventLog, News, events, topic
+from steward.store.guarded import (
+    ReportedJson,
+    ReportedText,
+    TypedJson,
+    TypedText,
+    require_no_secrets,
+)
+from steward.store.logical import Change, Changes, End
 from steward.store.migrate import knows_revision, latest_revision, migrate, schema_revision
+from steward.store.notices import Notice, Notices
 from steward.store.secrets import (
     OWN_SECRETS,
     Keyring,
@@ -15,34 +27,70 @@ from steward.store.secrets import (
     open_keyring,
 )
 from steward.store.signing import PublicKeys, Signer
-from steward.store.tables import metadata
+from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
+
+if TYPE_CHECKING:
+    from steward.store.s3 import S3Blobs
 
 __all__ = [
+    "CHUNK",
     "EVERYWHERE",
     "OWN_SECRETS",
     "AnyScope",
     "Blob",
     "BlobStore",
     "Bus",
+    "Change",
+    "Changes",
+    "Contents",
     "Database",
+    "End",
     "EventLog",
     "FileBlobs",
+    "Json",
     "Keyring",
+    "Moment",
     "News",
+    "Notice",
+    "Notices",
     "PostgresBus",
     "Prepared",
     "PublicKeys",
+    "ReportedJson",
+    "ReportedText",
+    "S3Blobs",
     "Scope",
     "SecretInfo",
     "SecretStore",
+    "Sequence64",
     "Signer",
     "Transaction",
+    "TypedJson",
+    "TypedText",
+    "Verified",
+    "backup",
+    "check_digest",
+    "checked_chunks",
+    "events",
+    "id_column",
     "knows_revision",
     "latest_revision",
     "metadata",
     "migrate",
     "open_keyring",
+    "opened",
     "require_no_secrets",
+    "restore",
     "schema_revision",
+    "scope_columns",
     "sqlite_version",
+    "topic",
+    "verify",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "steward.store.s3": ["S3Blobs"],
+    },
+)

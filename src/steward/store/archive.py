@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from steward.core.errors import Invalid, Misconfigured
+from steward.core import Invalid, Misconfigured
 from steward.store.blobs import CHUNK
 
 _LEVEL: Final = 1

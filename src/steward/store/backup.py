@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy.exc import CompileError, DataError, IntegrityError
 
-from steward.core.errors import Conflict, Invalid, Misconfigured
+from steward.core import Conflict, Invalid, Misconfigured
 from steward.store import archive
 from steward.store.archive import ArchiveWriter
 from steward.store.blobs import BlobStore, FileBlobs

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Protocol
 
-from steward.core.errors import Invalid, Misconfigured, NotFound, TooLarge
+from steward.core import Invalid, Misconfigured, NotFound, TooLarge
 
 CHUNK = 1 << 20
 

@@ -22,7 +22,7 @@ from sqlalchemy.sql.selectable import (
     TableClause,
 )
 
-from steward.core.errors import Bug
+from steward.core import Bug
 
 Row = Mapping[str, Any]
 Parameters = Row | Sequence[Row] | None

@@ -24,7 +24,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.base import Executable
 
-from steward.core.errors import Bug, Misconfigured, StewardError, Unavailable
+from steward.core import Bug, Misconfigured, StewardError, Unavailable
 from steward.store.confine import Parameters, Prepared, Scope, confine
 from steward.store.guarded import concealing
 
@@ -40,6 +40,9 @@ EVERYWHERE: Final = _Everywhere.EVERYWHERE
 """For the few places that work across projects: sign-in, backup, sweeping. Tests list them by name."""
 
 AnyScope = Scope | Literal[_Everywhere.EVERYWHERE]
+
+
+_TURN: Final = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 class Transaction:
@@ -115,6 +118,11 @@ class Transaction:
         self, statement: Executable | Prepared, parameters: Mapping[str, Any] | None = None
     ) -> sa.Row[Any] | None:
         return self.execute(statement, parameters).first()
+
+    def wait_for_turn(self, name: str) -> None:
+        """Waits for the other transactions that gave the same name; SQLite lets one write at a time anyway."""
+        if self.dialect == "postgresql":
+            self._connection.execute(_TURN, {"name": name})
 
     def narrowed(self, scope: Scope) -> "Transaction":
         """The same transaction seen from one project; for work that starts before the project is known."""

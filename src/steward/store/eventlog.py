@@ -7,9 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Column, Index, String, Table
 
-from steward.core.clock import Clock
-from steward.core.events import TYPE_PREFIX, Event
-from steward.core.ids import Ids
+from steward.core import TYPE_PREFIX, Clock, Event, Ids
 from steward.store.bus import Bus
 from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, Database, Transaction
@@ -63,12 +61,8 @@ class EventLog:
         if not news:
             return
         projects = sorted({each.scope.project_id for each in news})
-        if transaction.dialect == "postgresql":
-            for project in projects:
-                transaction.execute_as_written(
-                    sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:project, 0))"),
-                    {"project": project},
-                )
+        for project in projects:
+            transaction.wait_for_turn(project)
         now = self._clock.now()
         rows = [
             {

@@ -13,7 +13,7 @@ from sqlalchemy import JSON, String, Text, types
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeEngine
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.store.confine import Scope
 from steward.store.tables import Json
 

@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 from steward.store.database import Database
 
 _FOLDER = Path(__file__).parent / "migrations"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from steward.core.errors import Misconfigured, Unavailable
+from steward.core import Misconfigured, Unavailable
 
 
 @dataclass(frozen=True)

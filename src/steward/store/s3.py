@@ -13,8 +13,7 @@ import obstore
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import S3Store
 
-from steward.core.errors import Misconfigured, NotFound, Unavailable
-from steward.core.settings import BlobSettings
+from steward.core import BlobSettings, Misconfigured, NotFound, Unavailable
 from steward.store.blobs import CHUNK, Blob, check_digest, spooled
 
 _MISSING = (NotFoundError, FileNotFoundError)

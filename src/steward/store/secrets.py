@@ -17,8 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import Column, LargeBinary, String, Table, UniqueConstraint
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.core.clock import Clock
-from steward.core.errors import Misconfigured, NotFound
+from steward.core import Clock, Misconfigured, NotFound
 from steward.store.blobs import sync_folder
 from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, Database

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.store.secrets import Keyring
 
 PURPOSE: Final = "signed heads"

@@ -7,7 +7,7 @@ from sqlalchemy import JSON, BigInteger, Column, Integer, MetaData, String, type
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
 
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 
 metadata = MetaData(
     naming_convention={

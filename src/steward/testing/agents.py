@@ -1,8 +1,8 @@
 """The contract of agents that packages bring: Steward can list them, and can make tools of their functions."""
 
-from steward.agents.packages import PackageAgent
-from steward.broker.roles import Role, roles_of
-from steward.plugins.tools import agent_tool
+from steward.agents import PackageAgent
+from steward.broker import Role, roles_of
+from steward.plugins import agent_tool
 
 
 def check_package_agent(agent: PackageAgent) -> None:

@@ -12,9 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from steward.connections import Connector, DatabasePlace, Http, Mailer, Surroundings
-from steward.connections.folders import Folders
-from steward.core.errors import StewardError, Unavailable
+from steward.connections import Connector, DatabasePlace, Folders, Http, Mailer, Surroundings
+from steward.core import StewardError, Unavailable
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 _PROBE = "s3cret-probe-value"

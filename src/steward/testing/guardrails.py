@@ -3,7 +3,7 @@
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic import ValidationError
 
-from steward.agents.guardrails import About, Guardrail
+from steward.agents import About, Guardrail
 
 _TEXTS = (
     "",

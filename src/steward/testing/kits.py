@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from steward.core.errors import Invalid, NotFound, TooLarge
+from steward.core import Invalid, NotFound, TooLarge
 from steward.store import Blob, BlobStore
 
 _SIZES = (0, 1, 1000, 1 << 20, (1 << 20) + 1, 3_000_000)

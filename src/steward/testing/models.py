@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from steward.core.clock import MovableClock
-from steward.core.errors import Misconfigured, Unavailable
+from steward.core import Misconfigured, MovableClock, Unavailable
 from steward.models import (
     Backend,
     Call,

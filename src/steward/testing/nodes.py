@@ -7,8 +7,7 @@ from typing import Any
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic import ValidationError
 
-from steward.flows import Node
-from steward.flows.node import Reads
+from steward.flows import Node, Reads
 
 _UNFINISHED = {"missing", "too_short", "string_too_short", "value_error", "string_pattern_mismatch"}
 """A starter may leave to the person what only they can fill in."""

@@ -12,20 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from steward.broker.declared import arguments_of
-from steward.broker.schemas import problems_of, with_defaults
-from steward.core.errors import StewardError
+from steward.broker import arguments_of, problems_of, with_defaults
+from steward.core import StewardError
 from steward.plugins import Part, Wheel, read_wheel
 from steward.plugins import code as plugin_code
-from steward.sandbox import Request, Sandbox
-from steward.sandbox.providers.embedded import Embedded
+from steward.sandbox import Embedded, Request, Sandbox
 from steward.testing.agents import check_package_agent
 from steward.testing.connections import check_connector, example_settings
 from steward.testing.guardrails import check_guardrail
 from steward.testing.nodes import check_node
 from steward.testing.tools import check_tool
 from steward.testing.triggers import check_trigger
-from steward.tools._scripts import call_of, dataset_fields
+from steward.tools import call_of, dataset_fields
 
 
 def check_plugin(content: bytes, home: Path) -> list[dict[str, Any]]:

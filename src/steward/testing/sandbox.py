@@ -19,9 +19,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from steward.sandbox import Column, Dataset, Limits, Request, Response
-from steward.sandbox.contract import Envelope
-from steward.sandbox.providers import Provider
+from steward.sandbox import Column, Dataset, Envelope, Limits, Provider, Request, Response
 
 Run = Callable[..., Response]
 _MIB = 1 << 20

@@ -12,10 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from steward.broker.roles import Role, roles_of
-from steward.broker.tool import Outcome, Preview, Risk, Tool, ToolContext
-from steward.data.versions import Workspace, on_ticket
+from steward.broker import Outcome, Preview, Risk, Role, Tool, ToolContext, roles_of
 from steward.runs import Found, Json, Ticket, canonical, digest
+from steward.versions import Workspace, on_ticket
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

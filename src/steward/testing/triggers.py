@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from steward.core.errors import Problem
+from steward.core import Problem
 from steward.playbooks import Trigger
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)

@@ -3,9 +3,7 @@
 import os
 from pathlib import Path
 
-from steward.sandbox.contract import Envelope, Response
-from steward.sandbox.providers.embedded import Embedded
-from steward.sandbox.walls import Walls
+from steward.sandbox import Embedded, Envelope, Response, Walls
 
 
 class SharedSandbox:

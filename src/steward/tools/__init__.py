@@ -6,19 +6,35 @@ A tool does nothing by itself: the broker calls it, after everything that has to
 from functools import cache
 from typing import Any
 
-from steward.broker.tool import TOOLS, Tool
-from steward.core.plugins import Registry
+from steward.broker import TOOLS, Tool
+from steward.core import Registry
 from steward.tools._changes import change_arguments
 from steward.tools._file_options import FileOptions
+from steward.tools._mcp import McpTools, accept_tools, confirm_roles, server_tool_name
+from steward.tools._scripts import call_of, dataset_fields, sandboxed_tool
+from steward.tools._services import OWN_ROLES, ServiceTools, arguments_schema, operation_tool_name
 from steward.tools.load_from_server import KEPT_ADDRESSES, keep_address, server_name
+from steward.tools.propose_rules import with_threshold
 
 __all__ = [
     "KEPT_ADDRESSES",
+    "OWN_ROLES",
     "FileOptions",
+    "McpTools",
+    "ServiceTools",
+    "accept_tools",
+    "arguments_schema",
+    "call_of",
     "change_arguments",
+    "confirm_roles",
+    "dataset_fields",
     "keep_address",
     "load_tools",
+    "operation_tool_name",
+    "sandboxed_tool",
     "server_name",
+    "server_tool_name",
+    "with_threshold",
 ]
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from steward.broker.tool import ToolContext
-from steward.core.errors import Denied
+from steward.broker import ToolContext
+from steward.core import Denied
 
 BRANCH: Final = (
     "A branch below the run's own to work on, as in `main/try-out`; unset: the run's branch."

@@ -7,13 +7,10 @@ from typing import Any, Final, ParamSpec, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_jsonable_python
 
-from steward.broker.labels import Labels
-from steward.broker.tool import Artifact, Outcome, ToolContext
-from steward.core.clock import Clock, SystemClock
-from steward.core.errors import Bug, Misconfigured, Unavailable
-from steward.core.work import in_thread
-from steward.data.workbench import Workbench
+from steward.broker import Artifact, Labels, Outcome, ToolContext
+from steward.core import Bug, Clock, Misconfigured, SystemClock, Unavailable, in_thread
 from steward.runs import Found, Json, Reconciled, Ticket
+from steward.workbench import Workbench
 
 P = ParamSpec("P")
 T = TypeVar("T")

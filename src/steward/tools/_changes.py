@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.broker.tool import Cost, Outcome, Preview, ToolContext
-from steward.core.errors import Invalid, Problem
-from steward.data.workbench import Planned
+from steward.broker import Cost, Outcome, Preview, ToolContext
+from steward.core import Invalid, Problem
 from steward.tools._calls import bench, off_loop, plain
 from steward.tools._commits import base_as_agreed, describe_change, promise, reading_cost
+from steward.workbench import Planned
 
 BASE: Final = (
     "The commit that a preview was made from; refused when the datasets have changed since."

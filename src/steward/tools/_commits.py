@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from steward.broker.tool import Artifact, Cost, Outcome, ToolContext
-from steward.core.errors import NotFound
-from steward.data.versions import Commit, Dataset, EntryChange, VersionConflict, Workspace
+from steward.broker import Artifact, Cost, Outcome, ToolContext
+from steward.core import NotFound
 from steward.runs import Found, Reconciled, Ticket
 from steward.tools._calls import agreed, bench, happened, off_loop, source
+from steward.versions import Commit, Dataset, EntryChange, VersionConflict, Workspace
 
 MEDIA_TYPES = {
     ".csv": "text/csv",

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from steward.broker.tool import ToolContext
-from steward.connections import Connection, Desk, Opened
-from steward.connections.connector import Use
-from steward.core.errors import Conflict
+from steward.broker import ToolContext
+from steward.connections import Connection, Desk, Opened, Use
+from steward.core import Conflict
 from steward.tools._calls import agreed, off_loop, service
 
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from steward.broker.tool import Arguments
-from steward.data.ingest import ColumnOption, Options
+from steward.broker import Arguments
+from steward.ingest import ColumnOption, Options
 
 
 class ColumnOptions(Arguments):

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from steward.broker.declared import arguments_of
-from steward.broker.roles import with_roles
-from steward.broker.tool import (
+from steward.broker import (
     Arguments,
     Artifact,
     Cost,
@@ -16,11 +14,12 @@ from steward.broker.tool import (
     Risk,
     Tool,
     ToolContext,
+    arguments_of,
+    with_roles,
 )
-from steward.connections import Connection, Desk
-from steward.connections.mcp.definitions import Definition
-from steward.connections.tools import ServerTool
-from steward.core.errors import Denied, Invalid, NotFound
+from steward.connections import Connection, Desk, ServerTool
+from steward.connections.mcp import Definition
+from steward.core import Denied, Invalid, NotFound
 from steward.identity import Access
 from steward.runs import Json, digest
 from steward.store import Scope
@@ -81,7 +80,7 @@ class McpTools:
                 continue
 
     def _tool(self, connection: Connection, known: ServerTool, accepted: Definition) -> Tool[Any]:
-        name = full_name(connection, accepted.name)
+        name = server_tool_name(connection, accepted.name)
         place = connection.place
         roles = known.roles or {}
 
@@ -182,7 +181,7 @@ def confirm_roles(
     return desk.tools.confirm_roles(access, connection_id, name, shown, roles)
 
 
-def full_name(connection: Connection, tool: str) -> str:
+def server_tool_name(connection: Connection, tool: str) -> str:
     return f"{WORD}.{connection.name}.{tool}"
 
 

@@ -18,16 +18,15 @@ from pydantic import (
     StringConstraints,
 )
 
-from steward.broker.roles import PLAIN, TARGET
-from steward.broker.tool import Arguments, Cost, Outcome, ToolContext
-from steward.core.errors import Invalid, Problem, StewardError, TooLarge, Unavailable
-from steward.data.tables import Table
-from steward.data.versions import Dataset
+from steward.broker import PLAIN, TARGET, Arguments, Cost, Outcome, ToolContext
+from steward.core import Invalid, Problem, StewardError, TooLarge, Unavailable
+from steward.tables import Table
 from steward.tools._calls import ToolSettings, bench, off_loop, plain, service, settings_of, source
 from steward.tools._commits import inputs, workspace
+from steward.versions import Dataset
 
 if TYPE_CHECKING:
-    from steward.sandbox.contract import Limits, Request, Response
+    from steward.sandbox import Limits, Request, Response
 
 SETTINGS: Final = "sandbox"
 _PART = re.compile(r"[0-9a-f]{64}")
@@ -182,8 +181,8 @@ def chosen(context: ToolContext, names: Sequence[str] | None) -> list[Dataset]:
 
 
 def _request(context: ToolContext, job: Job) -> "tuple[list[Dataset], Request]":
-    from steward.sandbox.contract import Column, Request
-    from steward.sandbox.contract import Dataset as Readable
+    from steward.sandbox import Column, Request
+    from steward.sandbox import Dataset as Readable
 
     found = chosen(context, job.asked.datasets)
     versions = bench(context).versions
@@ -209,7 +208,7 @@ def _request(context: ToolContext, job: Job) -> "tuple[list[Dataset], Request]":
 
 
 def _limits(most: SandboxSettings, job: Job) -> "Limits":
-    from steward.sandbox.contract import Limits
+    from steward.sandbox import Limits
 
     usual = Limits()
     seconds = job.asked.timeout_seconds or min(usual.wall_seconds, most.seconds)

@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from steward.broker.declared import arguments_of
-from steward.broker.tool import Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext, arguments_of
 from steward.runs import Json
 from steward.tools.execute_python import ExecutePython
 from steward.tools.execute_python import run as run_python

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from steward.broker.declared import arguments_of
-from steward.broker.roles import Role, with_roles
-from steward.broker.tool import (
+from steward.broker import (
     Arguments,
     Artifact,
     Cost,
@@ -19,16 +17,24 @@ from steward.broker.tool import (
     Outcome,
     Preview,
     Risk,
+    Role,
     Tool,
     ToolContext,
+    arguments_of,
+    with_roles,
 )
-from steward.connections import Connection, Desk
-from steward.connections.catalogue.adapters.graphql import SELECTION
-from steward.connections.catalogue.calls import MOST_PAGES, ServiceAnswer
-from steward.connections.catalogue.installed import Choice
-from steward.connections.catalogue.record import Operation, Service
-from steward.connections.catalogue.settings import ServiceSettings
-from steward.core.errors import Denied, Invalid, NotFound
+from steward.connections import (
+    MOST_PAGES,
+    SELECTION,
+    Choice,
+    Connection,
+    Desk,
+    Operation,
+    Service,
+    ServiceAnswer,
+    ServiceSettings,
+)
+from steward.core import Denied, Invalid, NotFound
 from steward.runs import Found, Json, Reconciled, Ticket, digest
 from steward.store import Scope
 from steward.tools._calls import keep, off_loop, plain
@@ -49,6 +55,8 @@ class _Known:
     service: Service
     operation: Operation
     choice: Choice | None
+    title: str
+    risk: str
 
 
 class ServiceTools:
@@ -110,20 +118,21 @@ class ServiceTools:
         if operation is None:
             return None
         choice = self._desk.services.choice(scope, name, operation)
-        return _Known(connection, record.service, operation, choice)
+        title, risk = record.title(operation), record.risk(operation)
+        return _Known(connection, record.service, operation, choice, title, risk)
 
     def _tool(self, known: _Known) -> Tool[Any]:
         connection, service, operation = known.connection, known.service, known.operation
-        name = full_name(connection, operation.name)
+        name = operation_tool_name(connection, operation.name)
         roles = (known.choice.roles if known.choice else None) or {}
-        risk = (known.choice.risk if known.choice else None) or operation.risk
+        risk = (known.choice.risk if known.choice else None) or known.risk
         settings = connection.parsed()
         assert isinstance(settings, ServiceSettings)  # noqa: S101
         place = settings.base_url or operation.base_url or service.base_url or service.title
 
         async def dry_run(_context: ToolContext, arguments: Arguments) -> Preview:
             return Preview(
-                summary=f"{operation.title} on {connection.name}",
+                summary=f"{known.title} on {connection.name}",
                 details={
                     "service": service.title,
                     "place": place,
@@ -154,7 +163,7 @@ class ServiceTools:
 
         return Tool(
             name=name,
-            title=f"{operation.title} ({connection.name})",
+            title=f"{known.title} ({connection.name})",
             description=(
                 f"Operation {operation.name!r} of {service.title!r} through the connection {connection.name!r}. Its "
                 f"description says, in words nobody here vouches for: “{operation.description}”"
@@ -208,7 +217,7 @@ class ServiceTools:
                 "pages": answer.pages,
                 **value,
             },
-            summary=f"{known.operation.title} on {known.connection.name}: "
+            summary=f"{known.title} on {known.connection.name}: "
             + ("failed; the service reports errors" if answer.problems else told),
             artifacts=artifacts,
             sources=(f"{WORD}:{known.connection.name}/{known.operation.name}",),
@@ -241,7 +250,7 @@ def search(
     return turns[:limit]
 
 
-def full_name(connection: Connection, operation: str) -> str:
+def operation_tool_name(connection: Connection, operation: str) -> str:
     return f"{WORD}.{connection.name}.{operation}"
 
 

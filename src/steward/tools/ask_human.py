@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, PLAIN
-from steward.broker.tool import TOOLS, Arguments, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Bug
+from steward.broker import CONTENT, PLAIN, TOOLS, Arguments, Outcome, Risk, Tool, ToolContext
+from steward.core import Bug
 
 
 class AskHuman(Arguments):

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,

@@ -5,8 +5,10 @@ from typing import Annotated, Any, Final, Protocol
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, PLAIN, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    PLAIN,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, PLAIN, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    PLAIN,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,

@@ -4,13 +4,24 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.show.requests import ChartRequest
-from steward.data.versions import Dataset
+from steward.broker import (
+    PLAIN,
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.output import ChartRequest
 from steward.runs import canonical
 from steward.tools._calls import bench, keep, off_loop, source
 from steward.tools._commits import inputs, reading_cost
+from steward.versions import Dataset
 
 MEDIA_TYPE = "application/vnd.vegalite.v6+json"
 

@@ -4,15 +4,24 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Conflict
-from steward.data.engine import session
-from steward.data.tables import literal, quote
-from steward.data.versions import Dataset
+from steward.broker import (
+    PLAIN,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core import Conflict
+from steward.tables import literal, quote, session
 from steward.tools._branches import BRANCH, on_branch
 from steward.tools._calls import bench, off_loop, source
 from steward.tools._commits import inputs, reading_cost
+from steward.versions import Dataset
 
 
 class CheckResolution(Arguments):

@@ -4,9 +4,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import CODE, PLAIN, SELECTOR
-from steward.broker.tool import TOOLS, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Invalid
+from steward.broker import CODE, PLAIN, SELECTOR, TOOLS, Effects, Outcome, Risk, Tool, ToolContext
+from steward.core import Invalid
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, cost_of, estimated, execute
 
 _MOST: Final = 100

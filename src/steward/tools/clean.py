@@ -4,8 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    NEW_TARGET,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -21,7 +23,7 @@ from steward.tools._commits import changed, reconciling
 
 def _named(schema: dict[str, Any]) -> None:
     """Lists the operations in the schema; looked up when it is asked for, so that plug-ins are in it."""
-    from steward.data.clean import catalogue
+    from steward.analysis.clean import catalogue
 
     schema["enum"] = sorted([*(name for name, _ in catalogue()), "retype"])
 

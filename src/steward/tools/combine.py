@@ -4,8 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, PLAIN, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    NEW_TARGET,
+    PLAIN,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -15,7 +15,7 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Conflict
+from steward.core import Conflict
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._branches import on_branch
 from steward.tools._calls import agreed, bench, happened, off_loop

@@ -5,8 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, NEW_TARGET, PLAIN, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    NEW_TARGET,
+    PLAIN,
+    TARGET,
     TOOLS,
     Arguments,
     Cost,
@@ -17,7 +20,6 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.data.versions import Commit, Draft
 from steward.tools._calls import bench, heavy, listed, off_loop, source
 from steward.tools._commits import (
     WRITTEN,
@@ -29,6 +31,7 @@ from steward.tools._commits import (
     reconciling,
     workspace,
 )
+from steward.versions import Commit, Draft
 
 EXPORTS = "exports"
 _CHUNK = 1 << 20

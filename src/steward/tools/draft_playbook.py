@@ -4,8 +4,8 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
     TOOLS,
     Arguments,
     Effects,

@@ -7,15 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import CODE, PLAIN, SELECTOR
-from steward.broker.tool import TOOLS, Artifact, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import (
+    CODE,
+    PLAIN,
+    SELECTOR,
+    TOOLS,
+    Artifact,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.runs import canonical
 from steward.tools._calls import keep, plain
 from steward.tools._commits import MEDIA_TYPES
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, cost_of, estimated, execute
 
 if TYPE_CHECKING:
-    from steward.sandbox.contract import Response
+    from steward.sandbox import Response
 
 CHART: Final = "application/vnd.vegalite.v6+json"
 MOST_TEXT: Final = 20_000

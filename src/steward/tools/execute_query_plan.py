@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR
-from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import PLAIN, SELECTOR, TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._calls import off_loop
 from steward.tools._sandboxed import Executed, Job, Sandboxed, chosen, estimated, execute, tabular
 
 if TYPE_CHECKING:
-    from steward.sandbox.query_plan import QueryPlan
+    from steward.sandbox import QueryPlan
 
 MOST_TIES: Final = 20
 """Rows beyond the edge of a ranking that are looked at."""
@@ -69,8 +68,7 @@ def _compiled(
     context: ToolContext, arguments: ExecuteQueryPlan
 ) -> "tuple[QueryPlan, str, str | None]":
     """The plan, its SQL, and the SQL that looks beyond the edge of a ranking."""
-    from steward.sandbox.compile_plan import compile_plan
-    from steward.sandbox.query_plan import QueryPlan
+    from steward.sandbox import QueryPlan, compile_plan
 
     given = arguments.plan
     plan = QueryPlan.parse(given if isinstance(given, str) else json.dumps(given))

@@ -4,8 +4,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import CODE, PLAIN, SELECTOR
-from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import (
+    CODE,
+    PLAIN,
+    SELECTOR,
+    TOOLS,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, estimated, execute, tabular
 
 

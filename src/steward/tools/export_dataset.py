@@ -6,11 +6,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.workbench.outputs import Exported, Format
+from steward.broker import (
+    PLAIN,
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.tools._calls import bench, heavy, source
 from steward.tools._commits import inputs, reading_cost
+from steward.workbench import Exported, Format
 
 
 class ExportDataset(Arguments):

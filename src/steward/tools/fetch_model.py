@@ -9,12 +9,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import DESTINATION, PLAIN, TARGET
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Preview, Risk, Tool, ToolContext
-from steward.core.errors import Denied, Invalid
-from steward.models.local import Fetched, Weights, fetch, found_here
-from steward.models.local.server import LocalServers
-from steward.models.local.weights import listed_weights
+from steward.broker import (
+    DESTINATION,
+    PLAIN,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core import Denied, Invalid
+from steward.models.local import Fetched, LocalServers, Weights, fetch, found_here, listed_weights
 from steward.runs import Found, Reconciled, Ticket
 from steward.tools._calls import happened
 

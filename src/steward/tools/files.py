@@ -8,8 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from steward.broker.roles import CONTENT, PLAIN, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    PLAIN,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Artifact,
@@ -21,12 +24,12 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Conflict, Denied, Invalid, NotFound, TooLarge
-from steward.data.versions import Commit, Draft
-from steward.data.workbench.bringing import ORIGINALS
+from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.runs import Kind, Runs
 from steward.tools._calls import agreed, bench, off_loop, service
 from steward.tools._commits import WRITTEN, files_of, media_type, reconciling, workspace
+from steward.versions import Commit, Draft
+from steward.workbench import ORIGINALS
 
 MAX_TEXT = 1 << 20
 _PIECE = 64 << 10

@@ -5,11 +5,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.versions import Commit, Dataset
+from steward.broker import (
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.tools._calls import off_loop, source
 from steward.tools._commits import workspace
+from steward.versions import Commit, Dataset
 
 _COMMITS = 10
 

@@ -4,8 +4,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, NEW_TARGET, PLAIN, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    NEW_TARGET,
+    PLAIN,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -15,11 +19,11 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Conflict, NotFound
-from steward.data.versions import MAIN, Commit, EntryChange
+from steward.core import Conflict, NotFound
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import agreed, happened, off_loop, plain
 from steward.tools._commits import entries, reconciling, workspace
+from steward.versions import MAIN, Commit, EntryChange
 
 _MOVED: Final = "The branch changed since the preview was made; look at it again."
 
@@ -89,7 +93,7 @@ async def snapshot(context: ToolContext, arguments: Snapshot) -> Outcome:
 def _named(arguments: Snapshot, commit: str) -> Outcome:
     value = {"kind": arguments.kind, "name": arguments.name, "commit": commit}
     return Outcome(
-        value=value, summary=f"{arguments.kind} {arguments.name!r} is {commit}", inverse=value
+        value=value, summary=f"Created {arguments.kind} {arguments.name!r}", inverse=value
     )
 
 

@@ -7,25 +7,36 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, DESTINATION, SECRET, TARGET, HasRole, Role
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    DESTINATION,
+    SECRET,
+    TARGET,
     TOOLS,
     Arguments,
     Artifact,
     Cost,
     Effects,
+    HasRole,
     Outcome,
     Preview,
     Risk,
+    Role,
     Tool,
     ToolContext,
 )
-from steward.connections import Connection, HostPatterns, Http, HttpAnswer, HttpLimits
-from steward.connections.client_certificate import ClientCertificate
-from steward.connections.hosts import place_of
-from steward.connections.types.http_api import HttpApiSettings
-from steward.connections.types.http_api import headers as headers_of
-from steward.core.errors import Bug, Denied, Invalid
+from steward.connections import (
+    ClientCertificate,
+    Connection,
+    HostPatterns,
+    Http,
+    HttpAnswer,
+    HttpApiSettings,
+    HttpLimits,
+    place_of,
+)
+from steward.connections import headers as headers_of
+from steward.core import Bug, Denied, Invalid
 from steward.runs import Found, Reconciled, Ticket
 from steward.tools._calls import ToolSettings, keep, secret, service, settings_of
 from steward.tools._connections import connection_of, named, opened

@@ -7,8 +7,11 @@ from typing import Annotated, Final, Self
 import httpx2
 from pydantic import Field, model_validator
 
-from steward.broker.roles import DESTINATION, NEW_TARGET, PLAIN, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    DESTINATION,
+    NEW_TARGET,
+    PLAIN,
+    TARGET,
     TOOLS,
     Arguments,
     Cost,
@@ -20,9 +23,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.connections import HostPatterns, Http, HttpLimits
-from steward.core.errors import Invalid
-from steward.core.work import stoppable
-from steward.data.versions import Commit
+from steward.core import Invalid, stoppable
 from steward.tools._calls import (
     ToolSettings,
     bench,
@@ -34,6 +35,7 @@ from steward.tools._calls import (
 )
 from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._file_options import FileOptions
+from steward.versions import Commit
 
 _FETCH: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
 

@@ -5,12 +5,22 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.versions import Dataset, Version
-from steward.data.workbench.insights import Kind
+from steward.broker import (
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.tools._calls import bench, heavy, listed, off_loop, source
 from steward.tools._commits import inputs, reading_cost, workspace
+from steward.versions import Dataset, Version
+from steward.workbench import Kind
 
 
 class OneDataset(Arguments):

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    NEW_TARGET,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -16,11 +17,11 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Invalid
-from steward.data.versions import Commit, Draft
+from steward.core import Invalid
 from steward.tools._calls import bench, off_loop
 from steward.tools._commits import WRITTEN, promise, reconciling, workspace
 from steward.tools.documents import drawn_stem, written
+from steward.versions import Commit, Draft
 
 FOLDER: Final = "lineage"
 
@@ -55,9 +56,7 @@ async def run(context: ToolContext, arguments: DrawLineage) -> Outcome:
 
 
 def _draw(context: ToolContext, arguments: DrawLineage) -> Commit:
-    from steward.data.show.lineage_map import draw
-    from steward.data.show.reports import MAX_NODES, LineageMap, MapEdge, MapNode
-    from steward.data.show.themes import LIGHT
+    from steward.output import LIGHT, MAX_NODES, LineageMap, MapEdge, MapNode, draw
 
     place = workspace(context)
     place.dataset(arguments.dataset, context.branch)

@@ -4,9 +4,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, TARGET
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import NotFound
+from steward.broker import (
+    PLAIN,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core import NotFound
 from steward.runs import Json
 from steward.tools._calls import bench, off_loop
 

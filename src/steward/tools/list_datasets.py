@@ -1,8 +1,8 @@
 """Which datasets there are."""
 
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.workbench import DatasetCard
+from steward.broker import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._calls import bench, off_loop
+from steward.workbench import DatasetCard
 
 
 class ListDatasets(Arguments):

@@ -7,8 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, PLAIN, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    NEW_TARGET,
+    PLAIN,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -18,17 +20,15 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.connections import Connection, Opened
-from steward.connections.types import s3
-from steward.core.errors import Invalid, StewardError
-from steward.core.work import stoppable
-from steward.data.ingest import Options
-from steward.data.versions import Commit
+from steward.connections import Connection, Opened, s3
+from steward.core import Invalid, StewardError, stoppable
+from steward.ingest import Options
 from steward.tools._calls import bench, heavy, off_loop
 from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._connections import connection_of, desk_of, named, opened
 from steward.tools._file_options import FileOptions
 from steward.tools.query_connection import said_plainly, target_of
+from steward.versions import Commit
 
 
 class LoadFromConnection(Arguments):

@@ -6,8 +6,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from steward.broker.roles import DESTINATION, NEW_TARGET, PLAIN, SECRET
-from steward.broker.tool import (
+from steward.broker import (
+    DESTINATION,
+    NEW_TARGET,
+    PLAIN,
+    SECRET,
     TOOLS,
     Arguments,
     Effects,
@@ -17,15 +20,14 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Denied, StewardError
-from steward.core.work import Stopped
-from steward.data.ingest.address import parse_address
-from steward.data.versions import Commit
+from steward.core import Denied, StewardError, Stopped
 from steward.identity import Access, Role
+from steward.ingest import parse_address
 from steward.store import OWN_SECRETS, SecretStore
 from steward.tools._calls import bench, heavy, off_loop, secret, service
 from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._file_options import FileOptions
+from steward.versions import Commit
 
 KEPT_ADDRESSES: Final = f"{OWN_SECRETS}load_"
 """How the names of addresses begin that are kept for one load only."""

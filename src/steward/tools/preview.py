@@ -4,12 +4,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.versions import Dataset
-from steward.data.workbench import Filter, RowPage, Sort
+from steward.broker import (
+    PLAIN,
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.tools._calls import bench, off_loop, plain, source
 from steward.tools._commits import workspace
+from steward.versions import Dataset
+from steward.workbench import Filter, RowPage, Sort
 
 
 class RowFilter(Arguments):

@@ -4,8 +4,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    NEW_TARGET,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -15,10 +17,8 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Invalid
-from steward.data.engine import session
-from steward.data.tables import quote
-from steward.data.versions import Commit, Draft
+from steward.core import Invalid
+from steward.tables import quote, session
 from steward.tools._calls import bench, off_loop
 from steward.tools._commits import (
     WRITTEN,
@@ -30,6 +30,7 @@ from steward.tools._commits import (
     workspace,
 )
 from steward.tools.documents import drawn_stem, written
+from steward.versions import Commit, Draft
 
 FOLDER: Final = "maps"
 _Transition = tuple[str, str, int, float | None]
@@ -78,8 +79,7 @@ async def run(context: ToolContext, arguments: DrawProcess) -> Outcome:
 
 
 def _draw(context: ToolContext, arguments: DrawProcess) -> Commit:
-    from steward.data.show.lineage_map import draw
-    from steward.data.show.themes import LIGHT
+    from steward.output import LIGHT, draw
 
     base_as_agreed(context, None)
     drawn = draw(_map(arguments, _transitions(context, arguments)), LIGHT)
@@ -94,7 +94,7 @@ def _draw(context: ToolContext, arguments: DrawProcess) -> Commit:
 
 
 def _transitions(context: ToolContext, arguments: DrawProcess) -> list[_Transition]:
-    from steward.data.show.reports import MAX_NODES
+    from steward.output import MAX_NODES
 
     (found,) = inputs(context, [arguments.dataset])
     known = {column.name for column in found.columns}
@@ -119,7 +119,7 @@ def _transitions(context: ToolContext, arguments: DrawProcess) -> list[_Transiti
 
 def _map(arguments: DrawProcess, transitions: list[_Transition]) -> Any:
     """Activities as boxes, and between them what happened how often: the most frequent that find room."""
-    from steward.data.show.reports import MAX_NODES, LineageMap, MapEdge, MapNode
+    from steward.output import MAX_NODES, LineageMap, MapEdge, MapNode
 
     nodes: dict[str, MapNode] = {}
     edges: list[MapEdge] = []

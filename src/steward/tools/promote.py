@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -15,12 +15,12 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Bug
-from steward.data.versions import Commit, EntryChange, VersionConflict
+from steward.core import Bug
 from steward.runs import Json
 from steward.tools._branches import on_branch
 from steward.tools._calls import agreed, bench, off_loop, source
 from steward.tools._commits import entries, reconciling, workspace
+from steward.versions import Commit, EntryChange, VersionConflict
 
 _SOURCE = "The branch, which lies below the run's own; a person who does it by hand may name any."
 

@@ -4,9 +4,20 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Invalid
+from steward.broker import (
+    PLAIN,
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core import Invalid
 from steward.tools._calls import bench, heavy, listed, source
 from steward.tools._commits import inputs, reading_cost
 
@@ -52,7 +63,7 @@ def _weighed(context: ToolContext, arguments: ProposeRules) -> Outcome:
 
 def with_threshold(rules: str, match: float) -> str:
     """The same rules with another threshold; the band to look at always holds it."""
-    from steward.data.resolve import from_yaml, to_yaml
+    from steward.analysis.resolve import from_yaml, to_yaml
 
     if not 0.05 <= match < 1:
         raise Invalid("A threshold is a probability from 0.05 to below 1.")

@@ -1,6 +1,6 @@
 """The name under which flows run SQL: the same call as execute_sql."""
 
-from steward.broker.tool import TOOLS, Effects, Risk, Tool
+from steward.broker import TOOLS, Effects, Risk, Tool
 from steward.tools.execute_sql import Query, cost, run
 
 TOOLS.add(

@@ -5,10 +5,21 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR, TARGET
-from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import (
+    PLAIN,
+    SELECTOR,
+    TARGET,
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Risk,
+    Tool,
+    ToolContext,
+)
 from steward.connections import DatabasePlace, Opened
-from steward.core.errors import Bug, StewardError
+from steward.core import Bug, StewardError
 from steward.tools._calls import bench, off_loop
 from steward.tools._connections import connection_of, desk_of, opened, source
 
@@ -86,7 +97,7 @@ def target_of(context: ToolContext, found: Opened) -> Any:
 
 def said_plainly(problem: StewardError, found: Opened) -> StewardError:
     """The same error without a secret in its words, should a driver have put one there."""
-    from steward.connections.health import without_secrets
+    from steward.connections import without_secrets
 
     return type(problem)(
         without_secrets(problem.message, found.secrets), code=problem.specific_code

@@ -4,8 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.analysis import Method
+from steward.broker import (
+    NEW_TARGET,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Effects,
@@ -15,7 +18,6 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.data.redact import Method
 from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
 from steward.tools._commits import changed, reconciling
 

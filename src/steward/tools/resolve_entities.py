@@ -4,8 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    NEW_TARGET,
+    SELECTOR,
+    TARGET,
     TOOLS,
     Arguments,
     Cost,
@@ -16,7 +18,6 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.data.versions import Commit
 from steward.tools._branches import BRANCH, on_branch
 from steward.tools._calls import agreed, bench, heavy, listed, off_loop, source
 from steward.tools._commits import (
@@ -25,6 +26,7 @@ from steward.tools._commits import (
     reading_cost,
     reconciling,
 )
+from steward.versions import Commit
 
 _FACTS = (
     *("rules_hash", "base", "results", "rows", "entities", "merged_entities"),

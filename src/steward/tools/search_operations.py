@@ -4,11 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import SELECTOR
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import SELECTOR, TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._calls import off_loop
 from steward.tools._connections import desk_of
-from steward.tools._services import WORD, full_name, search
+from steward.tools._services import WORD, operation_tool_name, search
 
 
 class SearchOperations(Arguments):
@@ -34,7 +33,7 @@ async def run(context: ToolContext, arguments: SearchOperations) -> Outcome:
         value={
             "operations": [
                 {
-                    "tool": full_name(connection, operation.name),
+                    "tool": operation_tool_name(connection, operation.name),
                     "title": operation.title,
                     "description": operation.description[:200],
                     "risk": operation.risk,

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import EmailStr, Field, StringConstraints
 
-from steward.broker.roles import CONTENT, RECIPIENT, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    RECIPIENT,
+    TARGET,
     TOOLS,
     Arguments,
     Cost,
@@ -20,10 +22,8 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.connections import Letter, Mailer, MailServer
-from steward.connections.mail import Attachment
-from steward.core.errors import Conflict, Denied, Invalid, NotFound, TooLarge
-from steward.data.versions import FileEntry
+from steward.connections import Attachment, Letter, Mailer, MailServer
+from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.tools._calls import (
     ToolSettings,
     agreed,
@@ -36,6 +36,7 @@ from steward.tools._calls import (
 )
 from steward.tools._commits import media_type, workspace
 from steward.tools._connections import connection_of, named
+from steward.versions import FileEntry
 
 _TEXTS: Final = {"type": "array", "items": {"type": "string"}}
 _GIVES: Final = {

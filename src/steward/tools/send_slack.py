@@ -9,8 +9,10 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, model_validator
 
-from steward.broker.roles import CONTENT, RECIPIENT, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    RECIPIENT,
+    TARGET,
     TOOLS,
     Arguments,
     Cost,
@@ -22,8 +24,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.connections import Connection, HostPatterns, Http, HttpAnswer
-from steward.core.documents import read_json
-from steward.core.errors import Denied, Invalid, Misconfigured, Unavailable
+from steward.core import Denied, Invalid, Misconfigured, Unavailable, read_json
 from steward.runs import Json
 from steward.tools._calls import ToolSettings, secret, service, settings_of
 from steward.tools._connections import connection_of, named

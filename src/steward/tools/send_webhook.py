@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import CONTENT, DESTINATION, PLAIN
-from steward.broker.tool import (
+from steward.broker import (
+    CONTENT,
+    DESTINATION,
+    PLAIN,
     TOOLS,
     Arguments,
     Cost,
@@ -20,9 +22,8 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.connections import Http, sign, signing_key
-from steward.connections.hosts import place_of
-from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, Unavailable
+from steward.connections import Http, place_of, sign, signing_key
+from steward.core import Conflict, Denied, Invalid, Misconfigured, Unavailable
 from steward.runs import canonical
 from steward.tools._calls import (
     ToolSettings,

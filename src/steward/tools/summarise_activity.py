@@ -4,8 +4,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import PLAIN, TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
 from steward.identity import Role
 from steward.store import Scope
 from steward.tools._calls import off_loop, service

@@ -7,11 +7,21 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import CODE, NEW_TARGET, PLAIN, SELECTOR
-from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Preview, Risk, Tool, ToolContext
-from steward.core.errors import Invalid, NotFound
-from steward.data.landing import land
-from steward.data.versions import Commit, Dataset, Draft, Layout, Version, VersionDiff
+from steward.broker import (
+    CODE,
+    NEW_TARGET,
+    PLAIN,
+    SELECTOR,
+    TOOLS,
+    Cost,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core import Invalid, NotFound
 from steward.tools._calls import agreed, bench, off_loop, plain
 from steward.tools._commits import base_as_agreed, changed, reconciling, version_now, workspace
 from steward.tools._sandboxed import (
@@ -24,6 +34,8 @@ from steward.tools._sandboxed import (
     estimated,
     execute,
 )
+from steward.versions import Commit, Dataset, Draft, Layout, Version, VersionDiff
+from steward.workbench import land
 
 OPERATION: Final = "transform"
 _SHOWN: Final = 50

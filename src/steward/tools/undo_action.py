@@ -5,9 +5,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, RECIPIENT, TARGET
-from steward.broker.tool import (
+from steward.broker import (
+    PLAIN,
+    RECIPIENT,
+    TARGET,
     TOOLS,
+    Action,
     Arguments,
     Effects,
     Outcome,
@@ -15,9 +18,10 @@ from steward.broker.tool import (
     Risk,
     Tool,
     ToolContext,
+    Undoing,
+    Way,
 )
-from steward.broker.undo import Action, Undoing, Way
-from steward.core.errors import Conflict
+from steward.core import Conflict
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import happened, off_loop, plain, service
 

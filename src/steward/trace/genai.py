@@ -42,3 +42,8 @@ WAIT: Final = "wait"
 ATTEMPT: Final = "failed attempt"
 REMOTE: Final = "remote"
 """What another program did, by its own account."""
+
+UNDER_WAY: Final = "steward.under_way"
+"""True where something has begun and is not over."""
+QUEUED: Final = "steward.queue.milliseconds"
+"""How long a run waited for a worker before it began."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from steward.core.settings import LogSettings
+from steward.core import LogSettings
 from steward.trace.redact import redact
 
 CONTEXT_KEYS = ("request_id", "principal", "run_id", "thread_id")

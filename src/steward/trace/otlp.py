@@ -7,8 +7,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from steward.core.errors import Misconfigured
-from steward.core.settings import TraceSettings
+from steward.core import Misconfigured, TraceSettings
 from steward.trace.spans import Span
 
 _MOST_WAITING: Final = 1_000

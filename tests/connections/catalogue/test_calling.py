@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from steward.broker.tool import Risk
 from steward.connections import Draft, Http
 from steward.connections.catalogue.calls import ServiceCalls
+from steward.connections.catalogue.rates import Rates
 from steward.connections.documents import Connection
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, RateLimited
 from steward.flows.launch import Start
@@ -58,7 +60,8 @@ def _answering(
     """What `calls` returns, and what the service heard; the room's calls may reach this machine."""
 
     async def main() -> tuple[Any, list[Heard]]:
-        room.steward.connections.calls = ServiceCalls(PUBLIC, room.steward.clock)
+        rates = Rates(room.steward.database, room.steward.clock)
+        room.steward.connections.calls = ServiceCalls(PUBLIC, room.steward.clock, rates)
         async with serving(answer) as server:
             return await calls(server.port), server.heard
 
@@ -208,6 +211,23 @@ def test_a_connection_keeps_to_its_requests_per_minute(room: Room) -> None:
 
     _, heard = _answering(room, lambda _: ok(b"{}"), calls)
     assert len(heard) == 2
+
+
+def test_each_page_counts_and_the_limit_ends_a_listing(room: Room) -> None:
+    _installed(room)
+
+    async def calls(port: int) -> Any:
+        await asyncio.to_thread(_connected, room, port, requests_per_minute=3)
+        return await _called(room, "api.zoo.listPets", {"limit": 1, "steward_pages": 9})
+
+    pages = itertools.count(1)
+
+    def answer(_: Heard) -> bytes:
+        page = {"items": [{}], "next_cursor": f"c{next(pages)}"}
+        return ok(json.dumps(page).encode(), "Content-Type: application/json")
+
+    outcome, heard = _answering(room, answer, calls)
+    assert (outcome.value["pages"], len(heard)) == (3, 3)
 
 
 def test_thousands_of_operations_are_searched_and_not_listed(room: Room) -> None:

@@ -14,7 +14,7 @@ from steward.connections.catalogue.conversion import convert_text
 from steward.connections.catalogue.installed import Record
 from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.requests import completed, write_request
-from steward.connections.catalogue.texts import MOST_BYTES, read_text
+from steward.connections.catalogue.texts import MOST_DESCRIPTION_BYTES, read_text
 from steward.core.errors import Invalid, TooLarge
 from tests.connections.catalogue.petstore import OPENAPI, SWAGGER, text
 
@@ -164,7 +164,7 @@ def test_too_much_is_refused_with_a_reason() -> None:
     with pytest.raises(TooLarge, match="10,000 operations"):
         _described({**_with("/x", "get", {}), "paths": paths})
     with pytest.raises(TooLarge, match="50 MB"):
-        read_text(b"{" + b" " * MOST_BYTES)
+        read_text(b"{" + b" " * MOST_DESCRIPTION_BYTES)
     with pytest.raises(TooLarge, match="levels deep"):
         read_text(b'{"a":' + b"[" * 500 + b"]" * 500 + b"}")
     bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(

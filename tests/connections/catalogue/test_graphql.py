@@ -19,7 +19,7 @@ from steward.connections.catalogue.fetching import fetch_description
 from steward.connections.catalogue.graphql_calls import write_graphql
 from steward.connections.catalogue.installed import Record
 from steward.connections.catalogue.record import Operation, Service
-from steward.connections.catalogue.texts import MOST_BYTES, read_text
+from steward.connections.catalogue.texts import MOST_DESCRIPTION_BYTES, read_text
 from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
 from steward.identity import Access, Principal, Role, Via
 from steward.tools._services import arguments_schema
@@ -359,7 +359,7 @@ def test_hostile_schemas_are_refused(content: bytes, error: type[Exception]) -> 
 
 def test_a_schema_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TooLarge, match="50 MB"):
-        _record(b"type Query {\n" + b"#" * MOST_BYTES + b"\n}")
+        _record(b"type Query {\n" + b"#" * MOST_DESCRIPTION_BYTES + b"\n}")
     monkeypatch.setattr(graphql, "_MOST_TOKENS", 1_000)
     with pytest.raises(TooLarge, match="1,000"):
         _described(b"type Query {\n" + b"a: Int " * 400 + b"}")

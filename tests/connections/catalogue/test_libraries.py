@@ -13,7 +13,7 @@ from steward.connections.catalogue import packages
 from steward.connections.catalogue.aws_calls import call_aws
 from steward.connections.catalogue.notify_calls import call_notify
 from steward.connections.http import HttpLimits
-from steward.core.errors import Denied, Invalid, Misconfigured
+from steward.core.errors import Denied, Invalid, Misconfigured, Unavailable
 
 KEYS = {"access_key_id": "AKIAEXAMPLE", "secret_access_key": "s3cret"}
 
@@ -113,3 +113,18 @@ def test_aws_obeys_the_one_door_and_the_schema(moto: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     assert _aws(Http(allow_private=["127.0.0.0/8"]), moto, "s3", "ListBuckets")[0] == 200
+
+
+@pytest.mark.parametrize(("status", "said"), [(500, None), (200, "not in its format")])
+def test_an_answer_that_is_not_in_the_format_of_aws_is_told(status: int, said: str | None) -> None:
+    async def resolve(_host: str, _port: int) -> list[str]:
+        return ["93.184.216.34"]
+
+    page = httpx2.Response(status, content=b"<!doctype html>\n<html lang=en><p>Broken")
+    http = Http(transport=httpx2.MockTransport(lambda _request: page), resolve=resolve)
+    if said is not None:
+        with pytest.raises(Unavailable, match=said):
+            _aws(http, "https://iam.example", "iam", "ListUsers")
+        return
+    found, value, _ = _aws(http, "https://iam.example", "iam", "ListUsers")
+    assert (found, value["error"]["Message"]) == (500, "The answer is not in the service's format.")

@@ -30,6 +30,7 @@ export interface AgentDocument {
   guardrails?: GuardrailUse[];
   handoffs?: { how: string; to: string[]; give?: string } | null;
   budget?: { calls?: number; tokens?: number | null; usd?: string | number | null } | null;
+  memory?: { keep?: number | undefined; per?: 'project' | 'person' | undefined } | null;
   input?: unknown;
   output?: unknown;
 }

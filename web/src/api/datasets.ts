@@ -13,11 +13,12 @@ export const EXPORT_FORMATS = [
   { value: 'delta', label: 'Delta table (zip)' },
 ] as const;
 
-export function datasetsQuery(projectId: string) {
-  return listQuery(projectKey(projectId, 'data', 'datasets'), (_page, signal) =>
+export function datasetsQuery(projectId: string, branch = 'main') {
+  const part = branch === 'main' ? [] : [branch];
+  return listQuery(projectKey(projectId, 'data', 'datasets', ...part), (_page, signal) =>
     bodyOf(
       api.GET('/api/v1/projects/{project_id}/datasets', {
-        params: { path: { project_id: projectId } },
+        params: { path: { project_id: projectId }, query: { branch } },
         signal,
       }),
     ),

@@ -62,6 +62,12 @@ export interface TraceSearch {
 }
 
 /** One window of a trace; `offset` is a multiple of its size, `folded` the positions below which nothing is shown. */
+/** Asks again while the run goes on, or while the server has read only the beginning of a long trace. */
+function whileTold(isLive: boolean) {
+  return (query: { state: { data?: Trace | undefined } }) =>
+    isLive || query.state.data?.reading ? 2_000 : false;
+}
+
 export function traceQuery(
   projectId: string,
   runId: string,
@@ -91,7 +97,7 @@ export function traceQuery(
           signal,
         }),
       ),
-    refetchInterval: isLive ? 2_000 : false,
+    refetchInterval: whileTold(isLive),
     // Rows of one window must never stand in for those of another.
     ...(offset === 0 ? { placeholderData: keepPreviousData } : {}),
   });
@@ -112,7 +118,7 @@ export function traceBucketsQuery(projectId: string, runId: string, isLive: bool
         }),
       ),
     select: ({ buckets }) => buckets,
-    refetchInterval: isLive ? 2_000 : false,
+    refetchInterval: whileTold(isLive),
   });
 }
 

@@ -185,6 +185,8 @@ export function useCreatePlaybook(projectId: string) {
 export interface GivenFile {
   name: string;
   yaml: string;
+  /** Where an editor draws the nodes, from the file beside it. */
+  layout?: Record<string, unknown> | null;
 }
 
 /** The playbooks of a zip, such as "Export all" makes. */

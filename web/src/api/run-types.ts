@@ -10,6 +10,8 @@ interface RunProgress {
   total: number;
   /** State by node of the flow. */
   nodes: Record<string, string>;
+  /** How many items of a list, or branches, are done, by node. */
+  parts?: Record<string, { done: number; total: number }>;
 }
 
 export interface Wait {

@@ -363,6 +363,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/oauth/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look At Request
+         * @description What a program asks for, checked, before the person decides; nothing is granted by it.
+         */
+        post: operations["look_at_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -526,6 +546,50 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/agents/{name}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Agent Notes
+         * @description What the agent remembers between runs, newest first: the project's notes and your own.
+         */
+        get: operations["list_agent_notes"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Agent Notes
+         * @description Deletes all notes that you see. Those that the project shares are for editors.
+         */
+        delete: operations["delete_agent_notes"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/agents/{name}/notes/{note_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Agent Note
+         * @description Deletes one note. Those that the project shares are for editors.
+         */
+        delete: operations["delete_agent_note"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2289,6 +2353,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/directories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Directories */
+        get: operations["list_directories"];
+        put?: never;
+        /** Create Directory */
+        post: operations["create_directory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/directories/{directory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete Directory */
+        delete: operations["delete_directory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/directories/{directory_id}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change Rules
+         * @description Other rules; the roles of everyone in the directory follow at once.
+         */
+        put: operations["change_rules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/directories/{directory_id}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew Token
+         * @description A new token; the one before it ends at once.
+         */
+        post: operations["renew_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/evaluations": {
         parameters: {
             query?: never;
@@ -3077,7 +3216,8 @@ export interface paths {
         };
         /**
          * Export Playbooks
-         * @description Every playbook the caller sees, one file each; the same playbooks give the same bytes.
+         * @description Every playbook the caller sees, one file each, and beside it one for its drawing; the same playbooks give the same
+         *     bytes.
          */
         get: operations["export_playbooks"];
         put?: never;
@@ -3435,7 +3575,7 @@ export interface paths {
         };
         /**
          * List Playbook Needs
-         * @description The datasets and connections that a run would need on main, each with what is missing.
+         * @description The datasets and connections that a run on a branch would need, each with what is missing there.
          */
         get: operations["list_playbook_needs"];
         put?: never;
@@ -4121,6 +4261,47 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/programs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Programs
+         * @description Programs that may act for the caller in this project.
+         */
+        get: operations["list_programs"];
+        put?: never;
+        /**
+         * Allow Program
+         * @description Lets a program act for the caller in this project; the answer is where the browser goes next.
+         */
+        post: operations["allow_program"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/programs/{grant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Disconnect Program */
+        delete: operations["disconnect_program"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5040,6 +5221,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search
+         * @description A few of each kind that have all the words, among what the caller may see.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/secrets": {
         parameters: {
             query?: never;
@@ -5420,11 +5621,37 @@ export interface paths {
         };
         /**
          * List Suggestions
-         * @description What could be done next, from what is known about the datasets; at most six, the most useful first.
+         * @description What could be done next, from what is known about the datasets: at most six, the most useful first.
+         *
+         *     Without a dataset, up to four questions that chat answers come before them.
          */
         get: operations["list_suggestions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/take-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan Take Back
+         * @description What would go back, which later changes depend on it, and what stays. Nothing is changed.
+         */
+        get: operations["plan_take_back"];
+        put?: never;
+        /**
+         * Take Back
+         * @description Takes back all that a run changed, or one change and what depends on it, in one call.
+         */
+        post: operations["take_back"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6300,6 +6527,13 @@ export interface components {
             summary: string;
             /** Tool */
             tool: string;
+            /** Turned At */
+            turned_at: string | null;
+            /**
+             * Turned By
+             * @description Who undid or redid it last.
+             */
+            turned_by: string | null;
             /** Undone */
             undone: boolean;
             /** Way */
@@ -6469,6 +6703,48 @@ export interface components {
              * @default
              */
             message?: string;
+        };
+        /** AgentNoteOut */
+        AgentNoteOut: {
+            /**
+             * Author
+             * @description For whom the run worked that wrote it.
+             */
+            author: string;
+            /** Author Name */
+            author_name: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: string;
+            /**
+             * Number
+             * @description By which the agent itself names it.
+             */
+            number: number;
+            /**
+             * Per
+             * @description `person`: only you see it.
+             * @enum {string}
+             */
+            per: "project" | "person";
+            /** Run Id */
+            run_id: string;
+            /** Text */
+            text: string;
+        };
+        /** AgentNotesDeleted */
+        AgentNotesDeleted: {
+            /** Deleted */
+            deleted: number;
+            /**
+             * Run Id
+             * @description The run that deleted them; undoing it brings them back.
+             */
+            run_id: string;
         };
         /** AgentOut */
         AgentOut: {
@@ -6753,6 +7029,48 @@ export interface components {
             items: components["schemas"]["AlertRuleOut"][];
         };
         /**
+         * AllowRequest
+         * @example {
+         *       "client_id": "mcl_01kdgq3v0z8r5m2x7c4b9n6t1w",
+         *       "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+         *       "code_challenge_method": "S256",
+         *       "redirect_uri": "http://127.0.0.1:3334/callback",
+         *       "response_type": "code"
+         *     }
+         */
+        AllowRequest: {
+            /** Client Id */
+            client_id: string;
+            /**
+             * Code Challenge
+             * @default
+             */
+            code_challenge?: string;
+            /**
+             * Code Challenge Method
+             * @default
+             */
+            code_challenge_method?: string;
+            /** Redirect Uri */
+            redirect_uri: string;
+            /** Resource */
+            resource?: string | null;
+            /**
+             * Response Type
+             * @default
+             */
+            response_type?: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
+            /** Scope */
+            scope?: string | null;
+            /** State */
+            state?: string | null;
+        };
+        /**
          * Allowed
          * @description Who besides its owner may see it: run it as an operator, change it as an editor.
          */
@@ -6775,6 +7093,11 @@ export interface components {
              * @default []
              */
             users?: string[];
+        };
+        /** AllowedOut */
+        AllowedOut: {
+            /** Redirect To */
+            redirect_to: string;
         };
         /** AnalyseIn */
         AnalyseIn: {
@@ -6925,6 +7248,33 @@ export interface components {
             /** Source */
             source: ("settings" | "project" | "organisation") | null;
         };
+        /**
+         * AskingOut
+         * @description Which program asks, and how to say no.
+         */
+        AskingOut: {
+            /**
+             * Documented At
+             * @description The host that vouches for the program; none for one that named itself.
+             */
+            documented_at: string | null;
+            /**
+             * Host
+             * @description Where the answer goes.
+             */
+            host: string;
+            /**
+             * Is Local
+             * @description Whether the answer stays on the person's own machine.
+             */
+            is_local: boolean;
+            /** Name */
+            name: string;
+            /** Refusal */
+            refusal: string;
+            /** Roles */
+            roles: ("runner" | "viewer" | "operator" | "editor" | "admin" | "owner")[];
+        };
         /** AttachmentOut */
         AttachmentOut: {
             /** Name */
@@ -6939,6 +7289,44 @@ export interface components {
          * @enum {string}
          */
         AuditFormat: "jsonl" | "cef";
+        /**
+         * AuthorizationRequest
+         * @description What a program asks for, as it wrote it into the address of the page.
+         * @example {
+         *       "client_id": "mcl_01kdgq3v0z8r5m2x7c4b9n6t1w",
+         *       "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+         *       "code_challenge_method": "S256",
+         *       "redirect_uri": "http://127.0.0.1:3334/callback",
+         *       "response_type": "code"
+         *     }
+         */
+        AuthorizationRequest: {
+            /** Client Id */
+            client_id: string;
+            /**
+             * Code Challenge
+             * @default
+             */
+            code_challenge?: string;
+            /**
+             * Code Challenge Method
+             * @default
+             */
+            code_challenge_method?: string;
+            /** Redirect Uri */
+            redirect_uri: string;
+            /** Resource */
+            resource?: string | null;
+            /**
+             * Response Type
+             * @default
+             */
+            response_type?: string;
+            /** Scope */
+            scope?: string | null;
+            /** State */
+            state?: string | null;
+        };
         /**
          * Below
          * @description Fires when the figure is smaller than the threshold; only whole hours count.
@@ -7847,6 +8235,30 @@ export interface components {
              */
             why?: string;
         };
+        /** ConnectedProgramOut */
+        ConnectedProgramOut: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Id */
+            id: string;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
+        };
         /** ConnectionFieldOut */
         ConnectionFieldOut: {
             /** Choices */
@@ -8559,6 +8971,48 @@ export interface components {
             /** Sha256 */
             sha256: string;
         };
+        /** DirectoryOut */
+        DirectoryOut: {
+            /**
+             * Address
+             * @description To be entered at the identity provider.
+             */
+            address: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Id */
+            id: string;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Name */
+            name: string;
+            /** Rules */
+            rules: components["schemas"]["GroupRuleIO"][];
+        };
+        /**
+         * DirectoryRequest
+         * @example {
+         *       "name": "Acme Okta",
+         *       "rules": []
+         *     }
+         */
+        DirectoryRequest: {
+            /** Name */
+            name: string;
+            /**
+             * Rules
+             * @default []
+             */
+            rules?: components["schemas"]["GroupRuleIO"][];
+        };
         /** DivergenceOut */
         DivergenceOut: {
             /** Key */
@@ -9129,6 +9583,13 @@ export interface components {
         /** FileIn */
         FileIn: {
             /**
+             * Layout
+             * @description From the file of its drawing; merged with what is drawn here.
+             */
+            layout?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Name
              * @description How the answer names it.
              */
@@ -9415,6 +9876,21 @@ export interface components {
             /** Name */
             name: string;
         };
+        /**
+         * GroupRuleIO
+         * @description Members of this group get this role in this project.
+         */
+        GroupRuleIO: {
+            /** Group */
+            group: string;
+            /** Project Id */
+            project_id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
+        };
         /** Grouped */
         Grouped: {
             by: components["schemas"]["ColumnRef"];
@@ -9469,6 +9945,28 @@ export interface components {
             runs: number;
             /** Tokens */
             tokens: number;
+        };
+        /** HitOut */
+        HitOut: {
+            /** Detail */
+            detail: string;
+            /**
+             * Id
+             * @description What its address ends with; of a column, the dataset.
+             */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "dataset" | "column" | "playbook" | "run" | "conversation" | "agent" | "connection" | "person";
+            /** Title */
+            title: string;
+        };
+        /** HitsOut */
+        HitsOut: {
+            /** Items */
+            items: components["schemas"]["HitOut"][];
         };
         /** ImportFilesIn */
         ImportFilesIn: {
@@ -10341,6 +10839,37 @@ export interface components {
             /** Items */
             items: components["schemas"]["NeedOut"][];
         };
+        /** NewDirectoryOut */
+        NewDirectoryOut: {
+            /**
+             * Address
+             * @description To be entered at the identity provider.
+             */
+            address: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Id */
+            id: string;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Name */
+            name: string;
+            /** Rules */
+            rules: components["schemas"]["GroupRuleIO"][];
+            /**
+             * Token
+             * @description Shown now and never again.
+             */
+            token: string;
+        };
         /** NewInvitationOut */
         NewInvitationOut: {
             /** Accepted At */
@@ -10447,10 +10976,25 @@ export interface components {
         /** NodePriceOut */
         NodePriceOut: {
             /**
+             * Each Usd
+             * @description What it costs once, at least.
+             */
+            each_usd: number | null;
+            /**
              * Is Estimate
              * @description Whether something in it never ran.
              */
             is_estimate: boolean;
+            /**
+             * Most Each Usd
+             * @description What it costs once, at most.
+             */
+            most_each_usd: number | null;
+            /**
+             * Most Times
+             * @description How often it runs at most.
+             */
+            most_times: number | null;
             /** Most Tokens */
             most_tokens: number;
             /**
@@ -10458,7 +11002,10 @@ export interface components {
              * @description The most by an estimate; null: no price is known.
              */
             most_usd: number | null;
-            /** Node */
+            /**
+             * Node
+             * @description The ids on the way to the step, such as `each/write`.
+             */
             node: string;
             /**
              * Rests On
@@ -10467,6 +11014,11 @@ export interface components {
             rests_on: string;
             /** Seconds */
             seconds: number;
+            /**
+             * Times
+             * @description How often it runs in a run, at least; null: known at the run, and the price is for one item.
+             */
+            times: number | null;
             /** Tokens */
             tokens: number;
             /**
@@ -10910,6 +11462,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[AgentNoteOut] */
+        Page_AgentNoteOut_: {
+            /** Items */
+            items: components["schemas"]["AgentNoteOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[AgentVersionOut] */
         Page_AgentVersionOut_: {
             /** Items */
@@ -10966,6 +11525,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ConnectedProgramOut] */
+        Page_ConnectedProgramOut_: {
+            /** Items */
+            items: components["schemas"]["ConnectedProgramOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[ConnectionOut] */
         Page_ConnectionOut_: {
             /** Items */
@@ -10998,6 +11564,13 @@ export interface components {
         Page_DeploymentOut_: {
             /** Items */
             items: components["schemas"]["DeploymentOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[DirectoryOut] */
+        Page_DirectoryOut_: {
+            /** Items */
+            items: components["schemas"]["DirectoryOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -11994,6 +12567,11 @@ export interface components {
         };
         /** PriceOut */
         PriceOut: {
+            /**
+             * Inner
+             * @description Steps inside others. What they cost is in the price of the step around them.
+             */
+            inner: components["schemas"]["NodePriceOut"][];
             /** Most Usd */
             most_usd: number | null;
             /** Nodes */
@@ -12940,6 +13518,14 @@ export interface components {
             /** Reason */
             reason: string | null;
         };
+        /** RulesRequest */
+        RulesRequest: {
+            /**
+             * Rules
+             * @default []
+             */
+            rules?: components["schemas"]["GroupRuleIO"][];
+        };
         /** RunAgentIn */
         RunAgentIn: {
             /**
@@ -13513,6 +14099,11 @@ export interface components {
             name: string;
             /** Offered */
             offered: boolean;
+            /**
+             * Often Used
+             * @description One of the most used operations of a well-known service.
+             */
+            often_used: boolean;
             /** Pages */
             pages: boolean;
             /** Path */
@@ -13547,6 +14138,11 @@ export interface components {
             name: string;
             /** Offered */
             offered: boolean;
+            /**
+             * Often Used
+             * @description One of the most used operations of a well-known service.
+             */
+            often_used: boolean;
             /** Path */
             path: string;
             risk: components["schemas"]["Risk"];
@@ -14358,6 +14954,87 @@ export interface components {
              */
             why?: string;
         };
+        /** TakeBackIn */
+        TakeBackIn: {
+            /**
+             * Branch
+             * @description The branch of the commit.
+             * @default main
+             */
+            branch?: string;
+            /**
+             * Commit
+             * @description A commit to take back, instead of a run.
+             */
+            commit?: string | null;
+            /**
+             * Key
+             * @description Only this action of the run; unset: all of them.
+             */
+            key?: string | null;
+            /**
+             * Run Id
+             * @description The run to take back.
+             */
+            run_id?: string | null;
+            /**
+             * With Later
+             * @description Also take back the later changes that depend on it.
+             * @default false
+             */
+            with_later?: boolean;
+        };
+        /** TakeBackPlanOut */
+        TakeBackPlanOut: {
+            /**
+             * Blocked
+             * @description Datasets and files that later changes edited: those must go back too.
+             */
+            blocked: string[];
+            /**
+             * Left
+             * @description What stays because it cannot be undone.
+             */
+            left: string[];
+            /**
+             * Steps
+             * @description What goes back, newest first.
+             */
+            steps: components["schemas"]["TakeBackStepOut"][];
+        };
+        /** TakeBackStepOut */
+        TakeBackStepOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** By */
+            by: string;
+            /** Commit */
+            commit: string | null;
+            /** Key */
+            key: string | null;
+            /**
+             * Later
+             * @description A later change that depends on what is taken back.
+             */
+            later: boolean;
+            /** Run Id */
+            run_id: string | null;
+            /** Summary */
+            summary: string;
+        };
+        /** TakenBackOut */
+        TakenBackOut: {
+            /** Count */
+            count: number;
+            /**
+             * Run Id
+             * @description The run that took it back.
+             */
+            run_id: string;
+        };
         /** TestIn */
         TestIn: {
             /**
@@ -14656,6 +15333,8 @@ export interface components {
             is_over: boolean;
             /** Milliseconds */
             milliseconds: number;
+            /** @description Set while a long trace is being read: the spans are only the first ones. Ask again. */
+            reading: components["schemas"]["TraceReadingOut"] | null;
             /** Spans */
             spans: components["schemas"]["SpanOut"][];
             /**
@@ -14668,6 +15347,16 @@ export interface components {
              * @description Spans that fit the filter.
              */
             total: number;
+        };
+        /** TraceReadingOut */
+        TraceReadingOut: {
+            /** Entries */
+            entries: number;
+            /**
+             * Read
+             * @description Entries of journals that are read.
+             */
+            read: number;
         };
         /** TrialIn */
         TrialIn: {
@@ -15387,6 +16076,13 @@ export interface components {
         };
         /** ImportIn */
         steward__api__routes__playbook_files__ImportIn: {
+            /**
+             * Layout
+             * @description Where an editor draws the nodes; merged with what is drawn here.
+             */
+            layout?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * Message
              * @default
@@ -17225,6 +17921,120 @@ export interface operations {
             };
         };
     };
+    look_at_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthorizationRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskingOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_projects: {
         parameters: {
             query?: {
@@ -18423,6 +19233,256 @@ export interface operations {
             };
             /** @description No such thing, or none that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_agent_notes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AgentNoteOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_agent_notes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentNotesDeleted"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_agent_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                note_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentNotesDeleted"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -28265,6 +29325,485 @@ export interface operations {
             };
         };
     };
+    list_directories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DirectoryOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_directory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DirectoryRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewDirectoryOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_directory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                directory_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                directory_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulesRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DirectoryOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    renew_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                directory_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewDirectoryOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_evaluations: {
         parameters: {
             query?: {
@@ -34593,7 +36132,9 @@ export interface operations {
     };
     list_playbook_needs: {
         parameters: {
-            query?: never;
+            query?: {
+                branch?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the playbook, or the id that its document has. */
@@ -38669,6 +40210,287 @@ export interface operations {
             };
             /** @description No such thing, or none that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_programs: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ConnectedProgramOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    allow_program: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowedOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    disconnect_program: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                grant_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -43424,6 +45246,84 @@ export interface operations {
             };
         };
     };
+    search: {
+        parameters: {
+            query: {
+                q: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HitsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_secrets: {
         parameters: {
             query?: {
@@ -45833,6 +47733,203 @@ export interface operations {
             };
             /** @description No such thing, or none that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    plan_take_back: {
+        parameters: {
+            query?: {
+                run_id?: string | null;
+                key?: string | null;
+                commit?: string | null;
+                branch?: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakeBackPlanOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_back: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TakeBackIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenBackOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -34,6 +34,8 @@ export type SignOnProvider = Answer<Schemas['ProviderOut']>;
 export type SignOnRule = Answer<Schemas['RuleIO']>;
 export type Session = Answer<Schemas['SessionOut']>;
 export type Token = Answer<Schemas['TokenOut']>;
+export type Program = Answer<Schemas['ConnectedProgramOut']>;
+export type ProgramAsking = Answer<Schemas['AskingOut']>;
 export type User = Answer<Schemas['UserOut']>;
 
 /** One page of a list, and where the next one starts. */

@@ -1,12 +1,13 @@
 /** The navigation: only pages that exist and that the person's role may use. */
 import { Kbd, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
+import { ChevronRight, Search } from 'lucide-react';
+import { type PropsWithChildren, useState } from 'react';
 import type { ProjectRef } from '@/api/types';
 import { AccountMenu } from './AccountMenu';
 import classes from './Navigation.module.css';
 import { NotificationsBell } from './NotificationsBell';
-import type { ProjectPage } from './page-definition';
+import { type ProjectPage, type Section, SECTIONS } from './page-definition';
 import { projectPath, useCurrentProject } from './project';
 import { ProjectSwitcher } from './ProjectSwitcher';
 import { pagesFor, registry } from './registry';
@@ -42,23 +43,50 @@ export function Navigation({ onSearch, onNotifications, onNavigate }: Props) {
 }
 
 function PageLinks({ project, onNavigate }: { project: ProjectRef; onNavigate: () => void }) {
-  const manage = pagesFor(registry.project, project.role, 'manage');
+  const sections = Map.groupBy(pagesFor(registry.project, project.role), (page) => page.section);
   const links = (pages: ProjectPage[]) =>
     pages.map((page) => (
       <PageLink key={page.path} page={page} projectId={project.id} onNavigate={onNavigate} />
     ));
   return (
     <nav aria-label="Pages" className={classes.links}>
-      <ul>{links(pagesFor(registry.project, project.role, 'work'))}</ul>
-      {manage.length > 0 && (
-        <>
-          <p className={classes.heading} id="manage-pages">
-            Project
-          </p>
-          <ul aria-labelledby="manage-pages">{links(manage)}</ul>
-        </>
-      )}
+      {[...sections].map(([section, pages]) => {
+        const title = SECTIONS[section];
+        return title === null ? (
+          <ul key={section}>{links(pages)}</ul>
+        ) : (
+          <Group key={section} section={section} title={title}>
+            {links(pages)}
+          </Group>
+        );
+      })}
     </nav>
+  );
+}
+
+/** Which sections somebody closed is remembered in their browser. */
+function Group({
+  section,
+  title,
+  children,
+}: PropsWithChildren<{ section: Section; title: string }>) {
+  const key = `steward.navigation.${section}`;
+  const [open, setOpen] = useState(() => localStorage.getItem(key) !== 'closed');
+  return (
+    <details
+      className={classes.group}
+      open={open}
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open);
+        localStorage.setItem(key, currentTarget.open ? 'open' : 'closed');
+      }}
+    >
+      <summary className={classes.heading}>
+        <ChevronRight size={12} aria-hidden />
+        {title}
+      </summary>
+      <ul aria-label={title}>{children}</ul>
+    </details>
   );
 }
 

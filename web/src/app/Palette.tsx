@@ -1,12 +1,15 @@
 /** The command palette: type a few letters, choose with the arrows, press Enter. */
 import { Modal, useMantineColorScheme } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { LogOut, Plus, Search, SunMoon } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { SHORTEST_SEARCH, searchQuery } from '@/api/search';
 import { useSession } from '@/api/session';
 import { useDialog } from '@/components/use-search-param';
 import { COLOUR_SCHEMES, useLeave } from './account';
-import { type Command, navigationCommands, searchCommands } from './commands';
+import { type Command, hitCommands, navigationCommands, searchCommands } from './commands';
 import classes from './Palette.module.css';
 import { useCurrentProject } from './project';
 import { mayCreateProject } from './projects-menu';
@@ -71,6 +74,29 @@ function useCommands(): Command[] {
   ];
 }
 
+const PAUSE = 150;
+
+interface Found {
+  commands: Command[];
+  /** Whether an answer is still to come. */
+  searching: boolean;
+}
+
+/** What the project has that holds the typed words. */
+function useFound(query: string): Found {
+  const project = useCurrentProject();
+  const words = query.trim();
+  const [asked] = useDebouncedValue(words, PAUSE);
+  const { data, isFetching, isPlaceholderData } = useQuery(searchQuery(project?.id, asked));
+  if (project === undefined || words.length < SHORTEST_SEARCH) {
+    return { commands: [], searching: false };
+  }
+  return {
+    commands: data ? hitCommands(project.id, data.items) : [],
+    searching: asked !== words || (isFetching && (isPlaceholderData || !data)),
+  };
+}
+
 /** Groups keep the order in which their first command appears. */
 function inGroups(commands: Command[]): [string, Command[]][] {
   return [...Map.groupBy(commands, ({ group }) => group)];
@@ -81,7 +107,8 @@ function CommandList({ onClose }: { onClose: () => void }) {
   const [index, setIndex] = useState(0);
   const navigate = useNavigate();
   const id = useId();
-  const groups = inGroups(searchCommands(useCommands(), query));
+  const found = useFound(query);
+  const groups = inGroups([...searchCommands(useCommands(), query), ...found.commands]);
   const shown = groups.flatMap(([, commands]) => commands);
   const selected = shown[Math.min(index, shown.length - 1)];
   const list = useRef<HTMLDivElement>(null);
@@ -115,13 +142,13 @@ function CommandList({ onClose }: { onClose: () => void }) {
           // eslint-disable-next-line jsx-a11y/no-autofocus -- opened by the keyboard, for typing
           autoFocus
           role="combobox"
-          aria-label="Search pages, projects and actions"
+          aria-label="Search pages, data, runs, people and actions"
           aria-expanded
           aria-controls={id}
           aria-activedescendant={selected ? `${id}-${selected.id}` : undefined}
           aria-autocomplete="list"
           autoComplete="off"
-          placeholder="Search pages, projects and actions"
+          placeholder="Search pages, data, runs, people and actions"
           value={query}
           onChange={(event) => {
             setQuery(event.currentTarget.value);
@@ -157,7 +184,7 @@ function CommandList({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <div className={classes.empty} role="status">
-        {shown.length === 0 && `Nothing matches “${query}”.`}
+        {shown.length === 0 && (found.searching ? 'Searching…' : `Nothing matches “${query}”.`)}
       </div>
     </div>
   );
@@ -172,7 +199,7 @@ interface OptionProps {
 }
 
 function Option({ id, command, selected, onChoose, onPoint }: OptionProps) {
-  const { icon: Icon, label } = command;
+  const { icon: Icon, label, detail } = command;
   return (
     // The keyboard stays in the search field, which names the selected option.
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events
@@ -186,7 +213,8 @@ function Option({ id, command, selected, onChoose, onPoint }: OptionProps) {
       onMouseMove={onPoint}
     >
       <Icon size={15} aria-hidden />
-      {label}
+      <span className={classes.label}>{label}</span>
+      {detail && <span className={classes.detail}>{detail}</span>}
     </div>
   );
 }

@@ -1,7 +1,19 @@
 /** What the command palette offers: pages and their quick actions, projects, and account actions. */
 import type { LucideIcon } from 'lucide-react';
-import { FolderOpen, Zap } from 'lucide-react';
+import {
+  BookOpenCheck,
+  Bot,
+  Cable,
+  Columns3,
+  FolderOpen,
+  MessageSquare,
+  Play,
+  Table2,
+  User,
+  Zap,
+} from 'lucide-react';
 import { roleAtLeast } from '@/api/roles';
+import type { Hit } from '@/api/search';
 import type { ProjectRef, Session } from '@/api/types';
 import { projectPath } from './project';
 import { pagesFor, type Registry } from './registry';
@@ -13,6 +25,8 @@ export interface Command {
   group: string;
   icon: LucideIcon;
   keywords?: string[];
+  /** What sets it apart from others of the same name. */
+  detail?: string;
   /** Either an address to open … */
   href?: string;
   /** … or something to do. */
@@ -76,6 +90,33 @@ function projectCommands(session: Session, current: ProjectRef | undefined): Com
       keywords: [project.organisation.name],
       href: projectPath(project.id),
     }));
+}
+
+/** How what was found is shown, and where it leads. */
+const HITS: Record<Hit['kind'], { group: string; icon: LucideIcon; path: (id: string) => string }> =
+  {
+    dataset: { group: 'Datasets', icon: Table2, path: (id) => `datasets/${id}` },
+    column: { group: 'Columns', icon: Columns3, path: (id) => `datasets/${id}` },
+    playbook: { group: 'Playbooks', icon: BookOpenCheck, path: (id) => `playbooks/${id}` },
+    run: { group: 'Runs', icon: Play, path: (id) => `runs/${id}` },
+    conversation: { group: 'Conversations', icon: MessageSquare, path: (id) => `chat/${id}` },
+    agent: { group: 'Agents', icon: Bot, path: (id) => `agents/${id}` },
+    connection: { group: 'Connections', icon: Cable, path: () => 'connections' },
+    person: { group: 'People', icon: User, path: () => 'members' },
+  };
+
+export function hitCommands(projectId: string, hits: Hit[]): Command[] {
+  return hits.map((hit) => {
+    const { group, icon, path } = HITS[hit.kind];
+    return {
+      id: `${hit.kind}:${hit.id}:${hit.title}`,
+      label: hit.title,
+      detail: hit.detail,
+      group,
+      icon,
+      href: projectPath(projectId, path(encodeURIComponent(hit.id))),
+    };
+  });
 }
 
 /** Commands that hold every typed word, those that begin with the first word first. */

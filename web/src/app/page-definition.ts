@@ -3,6 +3,18 @@ import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { Role } from '@/api/types';
 
+/** What people come for; `home` stands above all of them, without a heading. */
+export const SECTIONS = {
+  home: null,
+  ask: 'Ask',
+  data: 'Data',
+  automate: 'Automate',
+  watch: 'Watch',
+  manage: 'Manage',
+} as const;
+
+export type Section = keyof typeof SECTIONS;
+
 export type LoadComponent = () => Promise<{ default: ComponentType }>;
 
 /** A quick action of the command palette: a page opened in a certain state, or something done at once. */
@@ -24,8 +36,8 @@ export interface ProjectPage extends PageBasics {
   scope: 'project';
   path: string;
   icon: LucideIcon;
-  /** `work` is what people come for, `manage` is the project's housekeeping. */
-  section: 'work' | 'manage';
+  section: Section;
+  /** Among the pages of its section. */
   order: number;
   minimumRole: Role;
   /** Name of a path parameter that the page shows over itself, such as one item in a drawer. */

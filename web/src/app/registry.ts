@@ -1,7 +1,15 @@
 /** Finds every src/pages/<name>/page.tsx and puts them in order. */
 import { roleAtLeast } from '@/api/roles';
 import type { Role } from '@/api/types';
-import type { AccountPage, PageDefinition, ProjectPage, PublicPage } from './page-definition';
+import {
+  type AccountPage,
+  type PageDefinition,
+  type ProjectPage,
+  type PublicPage,
+  SECTIONS,
+} from './page-definition';
+
+const PLACES = Object.keys(SECTIONS);
 
 export interface Registry {
   project: ProjectPage[];
@@ -23,21 +31,15 @@ export function buildRegistry(modules: Record<string, { page?: PageDefinition }>
     else if (page.scope === 'account') registry.account.push(page);
     else registry.public.push(page);
   }
-  registry.project.sort((a, b) => a.order - b.order);
+  const place = ({ section }: ProjectPage) => PLACES.indexOf(section);
+  registry.project.sort((a, b) => place(a) - place(b) || a.order - b.order);
   registry.account.sort((a, b) => a.order - b.order);
   return registry;
 }
 
-/** The pages of a section that a person of this role may use. */
-export function pagesFor(
-  pages: readonly ProjectPage[],
-  role: Role,
-  section?: ProjectPage['section'],
-): ProjectPage[] {
-  return pages.filter(
-    (page) =>
-      roleAtLeast(role, page.minimumRole) && (section === undefined || page.section === section),
-  );
+/** The pages that a person of this role may use. */
+export function pagesFor(pages: readonly ProjectPage[], role: Role): ProjectPage[] {
+  return pages.filter((page) => roleAtLeast(role, page.minimumRole));
 }
 
 export const registry = buildRegistry(

@@ -113,9 +113,11 @@ export function PreviewFacts({ preview }: { preview: Preview }) {
   const shown = Object.entries(counts).filter(([, count]) => count > 0);
   return (
     <Stack>
-      <Text size="sm" role="status">
-        {summary}
-      </Text>
+      {summary !== '' && (
+        <Text size="sm" role="status">
+          {summary}
+        </Text>
+      )}
       {shown.length > 0 && (
         <dl className={classes.counts}>
           {shown.map(([name, count]) => (

@@ -18,13 +18,17 @@ interface Props {
   fields: ToolField[];
   values: FormValues;
   errors: Record<string, string>;
+  /** The branch whose datasets and columns are offered; unset: main. */
+  branch?: string | undefined;
   onChange: (values: FormValues) => void;
 }
 
-/** Names of the chosen datasets' columns. */
-function useColumns(values: FormValues) {
+/** Names of the chosen datasets' columns on a branch; on main where that branch is not there. */
+function useColumns(values: FormValues, branch: string | undefined) {
   const project = useProject();
-  const datasets = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
+  const there = useInfiniteQuery(datasetsQuery(project.id, branch));
+  const main = useInfiniteQuery({ ...datasetsQuery(project.id), enabled: there.isError });
+  const datasets = itemsOf(there.isError ? main.data : there.data);
   const chosen = [values.dataset, values.datasets].flat();
   const columns = datasets
     .filter(({ name }) => chosen.includes(name))
@@ -32,8 +36,8 @@ function useColumns(values: FormValues) {
   return { names: datasets.map(({ name }) => name), columns: [...new Set(columns)] };
 }
 
-export function ToolForm({ tool, fields, values, errors, onChange }: Props) {
-  const { names: datasets, columns } = useColumns(values);
+export function ToolForm({ tool, fields, values, errors, branch, onChange }: Props) {
+  const { names: datasets, columns } = useColumns(values, branch);
   const set = (name: string, value: string | string[]) => onChange({ ...values, [name]: value });
   return (
     <Stack gap="sm">

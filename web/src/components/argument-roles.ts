@@ -28,7 +28,7 @@ export const ARGUMENT_ROLES: Record<ArgumentRole, RoleWords> = {
   target: { word: 'Works on', help: 'What is changed or taken along: a file, a record.' },
   reach: { word: 'Reach', help: 'How far or how often: permission, visibility, repetition.' },
   secret: { word: 'Secret', help: 'A credential, or the name of one.' },
-  undeclared: { word: 'Not declared', help: 'Nobody has said what it is for.' },
+  undeclared: { word: 'Not declared', help: 'No one has said yet what it is for.' },
   content: { word: 'Content', help: 'Words or data for somebody to read.' },
   selector: { word: 'Selection', help: 'Which part of the data: a query, columns, filters.' },
   plain: { word: 'Setting', help: 'Limits, formats, dates: nothing of the others.' },

@@ -8,7 +8,7 @@ const page = (change: Partial<ProjectPage>): ProjectPage => ({
   path: 'x',
   title: 'X',
   icon: House,
-  section: 'work',
+  section: 'data',
   order: 1,
   minimumRole: 'viewer',
   component: () => Promise.reject(new Error('not needed here')),
@@ -16,12 +16,13 @@ const page = (change: Partial<ProjectPage>): ProjectPage => ({
 });
 
 describe('the registry', () => {
-  it('sorts pages by their order, not by their folder', () => {
+  it('sorts pages by their section and order, not by their folder', () => {
     const { project } = buildRegistry({
       'a/page.tsx': { page: page({ path: 'late', order: 20 }) },
       'b/page.tsx': { page: page({ path: 'early', order: 10 }) },
+      'c/page.tsx': { page: page({ path: 'first', order: 30, section: 'ask' }) },
     });
-    expect(project.map(({ path }) => path)).toEqual(['early', 'late']);
+    expect(project.map(({ path }) => path)).toEqual(['first', 'early', 'late']);
   });
 
   it('refuses two pages at one address and names both folders', () => {
@@ -36,7 +37,7 @@ describe('the registry', () => {
     expect(() => buildRegistry({ 'pages/c/page.tsx': {} })).toThrow('must export "page"');
   });
 
-  it('shows a section only what the role may use', () => {
+  it('shows only what the role may use', () => {
     const pages = [
       page({ path: 'a', minimumRole: 'viewer' }),
       page({ path: 'b', minimumRole: 'admin' }),
@@ -44,7 +45,7 @@ describe('the registry', () => {
     ];
     const paths = (list: ProjectPage[]) => list.map(({ path }) => path);
     expect(paths(pagesFor(pages, 'editor'))).toEqual(['a']);
-    expect(paths(pagesFor(pages, 'owner', 'work'))).toEqual(['a', 'b']);
+    expect(paths(pagesFor(pages, 'owner'))).toEqual(['a', 'b', 'c']);
   });
 
   it('finds the pages of the app and every one of them loads', async () => {

@@ -31,33 +31,33 @@ describe('the navigation', () => {
     openAs('viewer');
     expect(await pageLinks()).toEqual([
       'Home',
-      'Chat',
       'Inbox',
-      'Playbooks',
-      'Flows',
-      'Blueprints',
+      'Chat',
       'Datasets',
       'Relations',
       'Definitions',
       'Lineage',
       'Reports',
-      'History',
       'Files',
-      'Runs',
-      'Overview',
+      'History',
+      'Playbooks',
+      'Flows',
+      'Blueprints',
+      'Agents',
+      'Skills',
+      'Connections',
+      'Catalogue',
       'Triggers',
       'Schedules',
+      'Overview',
+      'Runs',
       'Activity',
-      'Members',
-      'API tokens',
-      'Connections',
-      'Models',
-      'Skills',
-      'Agents',
-      'Catalogue',
-      'Policy',
       'Evaluations',
       'Audit',
+      'Members',
+      'Models',
+      'API tokens',
+      'Policy',
     ]);
   });
 
@@ -74,6 +74,17 @@ describe('the navigation', () => {
   it('offers an owner everything', async () => {
     openAs('owner');
     expect(await pageLinks()).toEqual(expect.arrayContaining(['Secrets', 'Settings']));
+  });
+
+  it('groups pages by what people come for, and remembers which groups somebody closed', async () => {
+    openAs('viewer');
+    const data = await screen.findByRole('list', { name: 'Data' });
+    expect(within(data).getByRole('link', { name: 'Datasets' })).toBeVisible();
+    expect(within(data).queryByRole('link', { name: 'Runs' })).not.toBeInTheDocument();
+    await userEvent.click(screen.getByText('Data'));
+    expect(within(data).getByText('Datasets')).not.toBeVisible();
+    expect(localStorage.getItem('steward.navigation.data')).toBe('closed');
+    localStorage.clear();
   });
 
   it('marks the page one is on', async () => {
@@ -215,6 +226,26 @@ describe('the command palette', () => {
     await userEvent.keyboard('{Control>}k{/Control}');
     await userEvent.type(await screen.findByRole('combobox', { name: /Search pages/ }), 'invite');
     expect(screen.queryByRole('option')).not.toBeInTheDocument();
-    expect(screen.getByText('Nothing matches “invite”.')).toBeInTheDocument();
+    expect(await screen.findByText('Nothing matches “invite”.')).toBeInTheDocument();
+  });
+
+  it('finds what the project has by the words that somebody knows of it', async () => {
+    const { router } = openAs('viewer', '/p/prj_1', {
+      'GET /api/v1/projects/prj_1/search': {
+        items: [
+          { kind: 'dataset', id: 'crm invoices', title: 'crm invoices', detail: '5,227 rows' },
+          { kind: 'column', id: 'crm invoices', title: 'billing_city', detail: 'in crm invoices' },
+        ],
+      },
+    });
+    await heading('Demo');
+    await userEvent.keyboard('{Control>}k{/Control}');
+    await userEvent.type(await screen.findByRole('combobox', { name: /Search pages/ }), 'billing');
+    const hit = await screen.findByRole('option', { name: /billing_city/ });
+    expect(hit).toHaveTextContent('in crm invoices');
+    await userEvent.click(hit);
+    await waitFor(() =>
+      expect(router.state.location.pathname).toBe('/p/prj_1/datasets/crm invoices'),
+    );
   });
 });

@@ -4,7 +4,6 @@ import { completionAt, mentionsIn, queryKind } from '@/pages/chat/completing';
 import { withoutError, withoutRows } from '@/pages/chat/Answer';
 import { costText } from '@/pages/chat/cost';
 import { counted } from '@/pages/chat/Deviations';
-import { examplesOf } from '@/pages/chat/examples';
 import { figureFinder } from '@/pages/chat/figures';
 import { inlineOf, safeAddress } from '@/pages/chat/inline-markdown';
 import { type LiveText, withoutPart, withToken } from '@/pages/chat/live-text';
@@ -238,27 +237,6 @@ describe('what a turn shows', () => {
     const unknown = { ...cost, is_priced: false, tokens: 12 };
     expect(costText(unknown)).toBe('12 tokens · price unknown');
     expect(costText({ ...unknown, usd: '12.3' })).toBe('12 tokens · more than $12.30');
-  });
-});
-
-describe('examples', () => {
-  it('come from the columns of the datasets', () => {
-    const columns = [
-      { name: 'order_id', type: 'BIGINT' },
-      { name: 'amount', type: 'DECIMAL(10,2)' },
-      { name: 'country', type: 'VARCHAR' },
-    ];
-    expect(examplesOf([{ name: 'orders', columns }])[0]?.message).toBe(
-      'Total amount by country in orders',
-    );
-    const scored = [
-      { name: 'score', type: 'DOUBLE' },
-      { name: 'product', type: 'VARCHAR' },
-    ];
-    expect(examplesOf([{ name: 'tickets', columns: scored }])[0]?.message).toBe(
-      'Average score by product in tickets',
-    );
-    expect(examplesOf([{ name: 'notes', columns: [] }])[0]?.message).toBe('Profile notes');
   });
 });
 

@@ -1,5 +1,8 @@
 /** The canvas apart from the drawing library: places, boxes, the palette, and which values are offered. */
 import { describe, expect, it } from 'vitest';
+import type { RunDetail } from '@/api/run-types';
+import type { NodeStanding } from '@/api/runs';
+import { cutOff, itemsDone, lineText, sizeText } from '@/components/line-counts';
 import { arrange } from '@/flows/arrange';
 import { graphOf } from '@/flows/edits';
 import { place, placeAfter, readLayout } from '@/flows/layout';
@@ -19,16 +22,15 @@ import { stepState } from '@/pages/flows/testing/step-state';
 import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
 import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
+import { branchOf, branchRead } from '@/pages/flows/shown-steps';
 import { offeredAt, withValue } from '@/pages/flows/offered';
 import { hiddenBoxes, openingView, opensCutOff, READABLE, WHOLE } from '@/pages/flows/opening-view';
 import {
   comparedText,
-  cutOff,
   expectedText,
   isCallOf,
   keyBelongsTo,
   runPriceText,
-  sizeText,
   standingText,
 } from '@/pages/flows/standing';
 import { authorsBetween } from '@/pages/flows/versions/WhoseChanges';
@@ -435,6 +437,19 @@ describe('runs on the canvas', () => {
       'about $0.0020 to $0.0300',
     );
     expect(expectedText({ usd: null, most_usd: null, seconds: 0 })).toBe('price not known');
+    const each = { each_usd: 0.002, most_each_usd: 0.002, seconds: 0 };
+    expect(expectedText({ usd: 0.08, most_usd: 0.08, times: 40, most_times: 40, ...each })).toBe(
+      'about $0.0800 (40 × $0.0020)',
+    );
+    expect(expectedText({ usd: 0.002, most_usd: 0.01, times: 1, most_times: 5, ...each })).toBe(
+      'about $0.0020 to $0.0100 (1 to 5 × $0.0020)',
+    );
+    expect(
+      expectedText({ usd: 0.002, most_usd: 0.002, times: null, most_times: null, ...each }),
+    ).toBe('about $0.0020 for each item');
+    expect(expectedText({ usd: 0.002, most_usd: 0.002, times: 1, most_times: 1, ...each })).toBe(
+      'about $0.0020',
+    );
     const node = { node: 'ask', tokens: 9, most_tokens: 9, seconds: 0, rests_on: 'No runs yet.' };
     const known = { ...node, usd: 0.01, most_usd: 0.2, is_estimate: true };
     const whole = { runs: 0, usd: 0.01, most_usd: 0.2, unknown: [], nodes: [known] };
@@ -533,5 +548,68 @@ describe('the palette', () => {
     ];
     const found = foundEntries(all, 'for each').map(({ id }) => id);
     expect(found).toEqual(['For each item', 'Run for each', 'When a mail arrives']);
+  });
+});
+
+describe('the branch that a step reads', () => {
+  const changed = (branch: string) => ({ type: 'dataset_changed', dataset: 'sales', branch });
+
+  it('is the one it names, or that of its run', () => {
+    expect(branchRead({ branch: 'staging' }, 'main')).toBe('staging');
+    expect(branchRead({ branch: '${inputs.branch}' }, 'test/1')).toBe('test/1');
+    expect(branchRead({}, 'test/1')).toBe('test/1');
+  });
+
+  it('is that of the run that is shown, or of those that the triggers start', () => {
+    const run = { grant: { branch: 'test/1' } } as unknown as RunDetail;
+    const flow = { triggers: [changed('staging')] };
+    expect(branchOf(run, flow)).toBe('test/1');
+    expect(branchOf(undefined, flow)).toBe('staging');
+    expect(branchOf(undefined, { triggers: [changed('staging'), { type: 'manual' }] })).toBe(
+      'main',
+    );
+    expect(branchOf(undefined, {})).toBe('main');
+  });
+});
+
+describe('the count on a line', () => {
+  const standing = (node: string, times: number, size: number | null = null) =>
+    [node, { node, times, size, sample: null } as unknown as NodeStanding] as const;
+  const nodes = [
+    { id: 'each', type: 'map' },
+    { id: 'both', type: 'parallel' },
+  ];
+  const progress = {
+    ...{ done: 1, total: 2, nodes: {} },
+    parts: { each: { done: 12, total: 3000 }, both: { done: 2, total: 2 } },
+  };
+
+  it('says after a list how many items it has, and while it runs how many are done', () => {
+    const parts = itemsDone(progress, nodes);
+    expect(Object.keys(parts)).toEqual(['each']);
+    const run = { standings: new Map(), parts };
+    expect(lineText('', run, 'each', 'next')).toBe('12 of 3,000');
+    const done = { standings: new Map(), parts: { each: { done: 3000, total: 3000 } } };
+    expect(lineText('', done, 'each', 'next')).toBe('3,000');
+    expect(lineText('', { ...done, parts: { each: { done: 0, total: 0 } } }, 'each', 'next')).toBe(
+      '0',
+    );
+  });
+
+  it('says on each way out how often it was taken', () => {
+    const standings = new Map([standing('each/ask', 12), standing('each/tell', 9)]);
+    const run = { standings };
+    expect(lineText('approved', run, 'each/ask', 'each/tell')).toBe('approved · 9×');
+    expect(lineText('some', run, 'each/choose', 'each/tell')).toBe('some · 9×');
+    expect(lineText('error', run, 'each/ask', 'each/tell')).toBe('error · 9×');
+    expect(lineText('', run, 'each/ask', 'each/tell')).toBe('12×');
+    expect(lineText('else', run, 'each/choose', 'each/gone')).toBe('else');
+  });
+
+  it('says how many rows a step gave', () => {
+    const run = { standings: new Map([standing('look', 1, 40)]) };
+    expect(lineText('', run, 'look', 'next')).toBe('40');
+    expect(lineText('approved', run, 'look', 'next')).toBe('approved · 40');
+    expect(lineText('error', run, 'look', 'next')).toBe('error');
   });
 });

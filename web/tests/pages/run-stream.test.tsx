@@ -21,5 +21,5 @@ it('asks once more for what a run did when it is over', () => {
   expect(asked).not.toHaveBeenCalled();
   rerender({ isLive: false });
   const parts = asked.mock.calls.map(([filters]) => filters?.queryKey?.at(-2));
-  expect(parts).toEqual(['one', 'calls', 'actions', 'journal']);
+  expect(parts).toEqual(['one', 'calls', 'actions', 'journal', 'trace']);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indexOf, nextError, toggled } from '@/pages/run/trace/folds';
+import { indexOf, nextError, toggled, resized } from '@/pages/run/trace/folds';
 import { stepOf } from '@/pages/run/trace/SpanActions';
 import { shortened } from '@/pages/run/trace/SpanLines';
 
@@ -55,4 +55,20 @@ describe('a comparison', () => {
     expect(found[0]).toBe(5);
     expect(found.slice(1).map((part) => typeof part)).toEqual(Array(4).fill('object'));
   });
+});
+
+it('gives folds the sizes that spans of a run under way have now', () => {
+  const folds = new Map([
+    [2, 5],
+    [9, 1],
+  ]);
+  const same = [
+    { position: 2, size: 5 },
+    { position: 3, size: 8 },
+  ];
+  expect(resized(folds, same)).toBe(folds);
+  expect([...resized(folds, [{ position: 2, size: 7 }])]).toEqual([
+    [2, 7],
+    [9, 1],
+  ]);
 });

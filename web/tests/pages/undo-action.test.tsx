@@ -24,8 +24,10 @@ function served(plan: { dependants: object[]; blocked: string[] }) {
   let undone = false;
   const action = () => ({
     ...{ key: 'promoted', tool: 'promote', summary: 'Promoted', at: AT, commits: ['c'] },
-    ...{ way: 'version', undone },
+    ...{ way: 'version', undone, turned_by: undone ? 'usr_1' : null },
+    turned_at: undone ? AT : null,
   });
+  const step = { run_id: 'run_1', key: 'promoted', commit: 'c', summary: 'Promoted', at: AT };
   const turn = (to: boolean) => () => {
     undone = to;
     return json(action());
@@ -36,6 +38,21 @@ function served(plan: { dependants: object[]; blocked: string[] }) {
     [`GET ${PATH}/runs/run_1/calls`]: { items: [call], next_cursor: null },
     [`GET ${PATH}/runs/run_1/actions`]: () => ({ items: [action()], next_cursor: null }),
     [`GET ${PATH}/runs/run_1/undo-plan`]: () => ({ action: action(), ...plan }),
+    [`GET ${PATH}/take-back`]: () => ({
+      steps: [
+        ...plan.dependants.map(() => ({
+          ...{ run_id: 'run_2', key: 'made', commit: 'd', summary: 'Top customers', at: AT },
+          ...{ by: 'usr_1', later: true },
+        })),
+        { ...step, by: 'usr_1', later: false },
+      ],
+      blocked: plan.blocked,
+      left: [],
+    }),
+    [`POST ${PATH}/take-back`]: () => {
+      undone = true;
+      return json({ run_id: 'run_9', count: 1 + plan.dependants.length });
+    },
     [`POST ${PATH}/runs/run_1/undo`]: turn(true),
     [`POST ${PATH}/runs/run_1/redo`]: turn(false),
   });
@@ -66,10 +83,28 @@ describe('undo of what a run did', () => {
     renderApp('/p/prj_1/runs/run_1');
     await userEvent.click(await screen.findByRole('button', { name: 'Undo: promoted' }));
     const dialog = await screen.findByRole('dialog', { name: 'Later work depends on it' });
-    expect(within(dialog).getByText(/Top customers \(top/)).toBeInTheDocument();
+    expect(await within(dialog).findByText('Top customers')).toBeInTheDocument();
     expect(wasSent(sent, 'undo')).toBe(false);
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Undo' }));
-    expect(await screen.findByText('Undone: Promoted')).toBeInTheDocument();
-    expect(wasSent(sent, 'undo')).toBe(true);
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Undo both' }));
+    expect(await screen.findByText('2 changes taken back')).toBeInTheDocument();
+    expect(wasSent(sent, 'undo')).toBe(false);
+    expect(
+      sent.find(({ path, method }) => method === 'POST' && path.endsWith('/take-back'))?.body,
+    ).toMatchObject({
+      run_id: 'run_1',
+      key: 'promoted',
+      with_later: true,
+    });
+  });
+
+  it('takes back the whole run from its page, which then says so', async () => {
+    const sent = served({ dependants: [], blocked: [] });
+    renderApp('/p/prj_1/runs/run_1');
+    await userEvent.click(await screen.findByRole('button', { name: 'Take back this run' }));
+    const dialog = await screen.findByRole('dialog', { name: 'Take back this run' });
+    await userEvent.click(await within(dialog).findByRole('button', { name: 'Undo' }));
+    expect(await screen.findByText('This run was taken back')).toBeInTheDocument();
+    expect(wasSent(sent, 'undo')).toBe(false);
+    expect(screen.queryByRole('button', { name: 'Take back this run' })).toBeNull();
   });
 });

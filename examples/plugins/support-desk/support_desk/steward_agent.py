@@ -1,6 +1,6 @@
 """Declares the front desk for Steward: which of its tools only read."""
 
-from steward.agents.packages import Packaged
+from steward.agents.operating.packages import Packaged
 from support_desk.desk import front_desk
 
 FRONT_DESK = Packaged(

@@ -428,7 +428,7 @@ def remarks(
 
 def _spelled_twice(result: Result | None, index: int) -> int:
     """How many of the groups are another one in other words: by case and spaces, or names of one country."""
-    from steward.data.clean.countries import country_of
+    from steward.analysis.clean import country_of
 
     if result is None:
         return 0

@@ -20,7 +20,7 @@ from steward.agents.asking.offers import find_offers
 from steward.agents.asking.reading import Asked, Reading, Unused
 from steward.agents.asking.units import in_units
 from steward.agents.asking.world import World
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 _STAYS: Final = 2.0
 """How much likelier the table of the last question is."""
@@ -92,7 +92,18 @@ def _read(
             return _still_open(followed, before.pending), None
     bonus = {last.table: _STAYS} if last is not None else {}
     bonus |= dict.fromkeys(mentions, _MENTIONED)
-    return _told(question, world, choose(question, bonus)), question
+    choice = choose(question, bonus)
+    if last is not None and last.measures and _is_bare(choice, question):
+        choice.open.append("all rows, or a figure")
+    return _told(question, world, choice), question
+
+
+def _is_bare(choice: Choice, question: Question) -> bool:
+    """ "And the tips?" after a figure: whether all that is read is a table, though the message goes on with what was said."""
+    best = choice.best
+    if best is None or best.reading is None or not question.tokens[0].text.startswith("and"):
+        return False
+    return best.reading == Reading(table=best.reading.table)
 
 
 def _still_open(asked: Asked, pending: Sequence[str]) -> Asked:

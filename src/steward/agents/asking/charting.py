@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from steward.agents.asking.answering import Result, number_in, places_of
 from steward.agents.asking.reading import Measured, Reading
-from steward.agents.asking.wording import Words, plural
+from steward.agents.asking.wording import Words, listed, plural
 from steward.definitions import Definitions
 
 _SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 _MOST_MARKS: Final = {"bar": 20, "pie": 8, "line": 1_000, "area": 1_000}
 _MOST_SERIES: Final = 8
+_LINES: Final = frozenset({"line", "area"})
 _DRAWN: Final = frozenset({"bar", "line", "area", "pie"})
 _UNITS: Final = {
     "year": ("year", "%Y"),
@@ -27,6 +28,8 @@ _UNITS: Final = {
     "day": ("yearmonthdate", "%Y-%m-%d"),
     "hour": ("yearmonthdatehours", "%Y-%m-%d %H:00"),
 }
+_BY_FIGURE: Final = {"field": "series", "type": "nominal", "title": None}
+_ANY_FIGURE: Final = {"field": "value", "type": "quantitative", "title": None}
 _EMPTY: Final = "(empty)"
 _OTHER: Final = "other"
 
@@ -45,7 +48,15 @@ def chart_of(reading: Reading, result: Result, words: Words) -> dict[str, Any] |
     if not places or not 1 <= groups <= 2 or len(result.rows) < 2:
         return None
     is_time = reading.groups[0].unit is not None
-    points = list(_points(reading, result, places[0], is_time))
+    # "Marriages and divorces over the years": each figure that was asked for is a series.
+    several = groups == 1 and len(places) > 1 and reading.chart in _LINES
+    points = [
+        replace(point, series=words.measure(measured, reading.table)) if several else point
+        for measured, place in zip(
+            reading.measures, places if several else places[:1], strict=False
+        )
+        for point in _points(reading, result, place, is_time)
+    ]
     shape = reading.chart or ("line" if is_time else "bar")
     if shape not in _DRAWN or len({point.x for point in points}) < 2:
         return None
@@ -56,16 +67,18 @@ def chart_of(reading: Reading, result: Result, words: Words) -> dict[str, Any] |
         shape = "bar"
     points, said = _readable(points, shape, reading, words, is_time=is_time)
     notes += said
-    name = words.measure(measured, reading.table)
+    shown = reading.measures[: len(places)] if several else [measured]
+    name = listed([words.measure(each, reading.table) for each in shown])
     by = " and ".join(words.group(each, reading.table) for each in reading.groups)
     title = f"{name[:1].upper()}{name[1:]} by {by}"
     spec = {
         "$schema": _SCHEMA,
         "title": {"text": title, **({"subtitle": " ".join(notes)} if notes else {})},
-        "data": {"values": [_row(point, groups) for point in points]},
+        "data": {"values": [_row(point) for point in points]},
         "mark": {"type": "arc" if shape == "pie" else shape, "tooltip": True}
         | ({"point": True} if shape == "line" and len(points) <= 60 else {}),
-        "encoding": _encoding(reading, words, shape),
+        "encoding": _encoding(reading, words, shape)
+        | ({"color": _BY_FIGURE, "y": _ANY_FIGURE} if several else {}),
         "height": 280,
     }
     told = " ".join([f"{shape.capitalize()} chart: {title[:1].lower()}{title[1:]}.", *notes])
@@ -183,8 +196,12 @@ def _axis(reading: Reading, words: Words, shape: str) -> dict[str, Any]:
     return {**axis, "timeUnit": time_unit} if shape == "bar" else axis
 
 
-def _row(point: _Point, groups: int) -> dict[str, Any]:
-    return {"x": point.x, "value": point.value, **({"series": point.series} if groups > 1 else {})}
+def _row(point: _Point) -> dict[str, Any]:
+    return {
+        "x": point.x,
+        "value": point.value,
+        **({"series": point.series} if point.series else {}),
+    }
 
 
 def _label(value: Any) -> str:

@@ -11,7 +11,9 @@ from steward.agents.asking.world import World, is_number_text
 from steward.definitions import ColumnDefinition, ColumnFacts, quantity_of
 
 _PLAIN_CHARTS: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
+_GROUPED_CHARTS: Final = frozenset({"bar", "line", "area", "pie"})
 _MOST_LEFT: Final = 8
+_MOSTLY: Final = 0.5
 _END: Final = frozenset({"min", "max", "minimum", "maximum"})
 
 
@@ -20,7 +22,30 @@ def objections(reading: Reading, world: World) -> list[str]:
     found = [
         problem for measure in reading.measures for problem in _of_measure(measure, reading, world)
     ]
-    return list(dict.fromkeys([*found, *_not_computed(reading)]))
+    return list(dict.fromkeys([*found, *_not_computed(reading), *_of_groups(reading, world)]))
+
+
+def _of_groups(reading: Reading, world: World) -> Iterator[str]:
+    """Groups of one row each say nothing: they are counted as 1, or are as many as a figure has values."""
+    counted = any(
+        each.function == "count" and each.column is None and not each.share
+        for each in reading.measures
+    )
+    grouped = [each.by for each in reading.groups]
+    if any(part.column in grouped for each in reading.measures for part in each.where):
+        yield "The groups are those that the share is of, so each share is all or nothing."
+    words = Words(world.definitions)
+    for each in reading.groups:
+        known = world.of(reading.table, each.by)
+        if known is None or each.by.table is not None or each.unit is not None:
+            continue
+        _, facts, definition = known
+        rows = world.datasets[reading.table].rows
+        label = words.label(each.by, reading.table)
+        if facts.unique and counted:
+            yield f"Each {label} is in one row, so counting the rows of each says nothing."
+        elif definition.role == "measure" and (facts.distinct or 0) > _MOSTLY * rows:
+            yield f"{label} is a figure with a value of its own in most rows, so groups by it say little."
 
 
 def _not_computed(reading: Reading) -> Iterator[str]:
@@ -28,6 +53,8 @@ def _not_computed(reading: Reading) -> Iterator[str]:
     figures, plain = bool(reading.measures), reading.chart in _PLAIN_CHARTS
     if figures and not reading.groups and (reading.order or reading.limit is not None):
         yield "A figure of only some of the ranked rows cannot be computed here."
+    if reading.chart in _GROUPED_CHARTS and not reading.groups:
+        yield f"A {reading.chart} chart needs groups, such as one figure for each month."
     if reading.groups and not figures:
         yield "Groups need a figure, such as a number or an average."
     if reading.having and not (figures and reading.groups):

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
+from steward.agents.asking.behind import row_behind
 from steward.agents.asking.lexicon import Lexicon, Sense
 from steward.agents.asking.parsing import Parser
 from steward.agents.asking.parts import COUNT, Parsed
@@ -160,12 +161,12 @@ def names_in(world: World) -> frozenset[str]:
 
 def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Piece, ...]]:
     """A reading that can be answered, and the pieces that it does not use."""
-    if parsed.share:
-        _share(parsed, parser)
-    if parser.is_one_row_each():
-        # A single figure, the average and the total are the same.
-        parsed.open = [each for each in parsed.open if not isinstance(each.part, Measured)]
+    _settle(parsed, parser)
     unused = [each for each in parsed.unused if each.kind not in GLUE]
+    asked = parser.asked_columns()
+    if row_behind(parsed, asked):
+        parser.take_asked()
+        unused = [each for each in unused if each.kind != "name"]
     if parsed.functions:
         unused += parser.function_pieces
     # "Those" are of an answer before; where there is none, nobody knows which.
@@ -181,18 +182,54 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     if not parsed.measures and parsed.groups and parsed.named_table:
         parsed.measures.append(COUNT)
     unused += _directed(parsed, parser)
+    unused += _drawn(parsed, parser)
+    unused += parser.asked_subject()
+    is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
+    if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
+        return None, tuple(unused)
+    return parsed.reading(), tuple(unused)
+
+
+def _drawn(parsed: Parsed, parser: Parser) -> list[Piece]:
+    """Which chart is meant where only "a chart" is said; what was said of one where there is nothing to draw."""
     if parsed.chart == "none":
         parsed.chart = None
     if parsed.chart == "auto":
         timed = any(parser.is_stretch(each) for each in parsed.groups)
         parsed.chart = "line" if timed else "bar" if parsed.groups else None
         if parsed.chart is None:
-            unused += [each for each in parser.pieces if each.kind == "chart"]
-    unused += parser.asked_subject()
-    is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
-    if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
-        return None, tuple(unused)
-    return parsed.reading(), tuple(unused)
+            return [each for each in parser.pieces if each.kind == "chart"]
+    return []
+
+
+def _settle(parsed: Parsed, parser: Parser) -> None:
+    """What shares, times and single rows make of the parts that a question names."""
+    if parsed.share:
+        _share(parsed, parser)
+    if any(isinstance(each.part, Measured) and each.part.function == "avg" for each in parsed.open):
+        _told_by_time(parsed, parser)
+    if parser.is_one_row_each():
+        # A single figure, the average and the total are the same.
+        parsed.open = [each for each in parsed.open if not isinstance(each.part, Measured)]
+        if "listed" in parsed.marks and parsed.measures == [COUNT]:
+            _rows_of_groups(parsed)
+
+
+def _told_by_time(parsed: Parsed, parser: Parser) -> None:
+    """ "Emissions of Germany since 2000": one figure for each year, where each year has one."""
+    group = parser.one_row_each_by_time()
+    if group is not None and len(parsed.measures) == 1 and not parsed.order and not parsed.share:
+        parsed.groups.append(group)
+        parsed.assumed = [each for each in parsed.assumed if not each.startswith("I took the ")]
+        parsed.assumed.append(f"This is one figure for each {group.by.column}.")
+
+
+def _rows_of_groups(parsed: Parsed) -> None:
+    """What is listed is single rows: they are shown with what they were chosen by, not counted."""
+    columns = [each.by for each in parsed.groups]
+    columns += [each.column for each in parsed.filters if each.column not in columns]
+    parsed.columns = [each for each in columns if each.column != "*"]
+    parsed.measures, parsed.groups, parsed.rows = [], [], True
 
 
 def _directed(parsed: Parsed, parser: Parser) -> list[Piece]:

@@ -22,7 +22,7 @@ from steward.agents.asking.expressions import (
 )
 from steward.agents.asking.reading import ColumnRef, Filtered, Measured, Period, Reading
 from steward.agents.asking.world import World, is_number_text
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.definitions import ColumnFacts, parse_formula
 
 FUNCTION_NAMES: Final = {

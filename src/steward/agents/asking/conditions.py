@@ -60,16 +60,34 @@ class Conditions(Pieces):
                 continue
             numbers, places = found
             test = "between" if piece.kind == "between" else piece.argument
-            for beside in (at - 1, places[-1] + 1):
+            following = places[-1] + 1
+            # "More than 12 marriages": what stands right after the number comes first.
+            named = self._at(following, "name") if piece.kind == "compare" else None
+            touching = named is not None and named.first == self.pieces[places[-1]].last
+            for beside in (following, at - 1) if touching else (at - 1, following):
                 column = self._column(beside)
                 if column is not None and self._is_number(column):
                     self._filter(at, column, test, numbers)
                     self._take(*places, beside)
                     break
             else:
-                if self._at(at - 1, "name") is None and self._at(places[-1] + 1, "name") is None:
-                    continue
+                self._compare_only_figure(at, test, numbers, places)
         self._plain_numbers()
+
+    def _compare_only_figure(
+        self, at: int, test: str, numbers: Sequence[Any], places: Sequence[int]
+    ) -> None:
+        """ "Countries with more than 20": of the only figure that the table has."""
+        figures = [
+            ref
+            for each in self._world.datasets[self._base].columns
+            if self._is_figure(ref := ColumnRef(column=each.name))
+        ]
+        unread = [self._at(beside, "unknown", "unit") for beside in (at - 1, places[-1] + 1)]
+        if len(figures) == 1 and not any(unread):
+            self._filter(at, figures[0], test, numbers)
+            self.found.assumed.append(f"I compared {figures[0].column}.")
+            self._take(*places)
 
     def _plain_numbers(self) -> None:
         """8 cylinders, cylinders = 8, 50 employees or more."""
@@ -281,8 +299,25 @@ class Conditions(Pieces):
             self._take(at)
             self._take(*(n for n in (at - 1, at + 1) if self._joins_periods(n, at)))
         contrast = self._contrasts(())
-        if contrast and len(self.found.periods) > 1:
+        if len(self.found.periods) > 1 and (contrast or self._are_each_asked()):
             self._contrast_periods(contrast)
+
+    def _are_each_asked(self) -> bool:
+        """ "In 1900 and in 2000": a figure of each year or month, and not of both together."""
+        joined = [at for at, piece in enumerate(self.pieces) if piece.kind == "and"]
+        both = any(
+            0 < at < len(self.pieces) - 1
+            and self.pieces[at - 1].kind == self.pieces[at + 1].kind == "period"
+            for at in joined
+        )
+        sizes = {_months(each) for each in self.found.periods}
+        return both and not self.found.groups and sizes in ({1}, {12})
+
+    def _set_against(self) -> None:
+        """ "Is it higher in mature or in young ones?": the words that set values against each other that are grouped by."""
+        grouped = [each.by for each in self.found.groups]
+        if any(len(each.values) > 1 and each.column in grouped for each in self.found.filters):
+            self._take(*(at for at, _ in self._free("more", "or", "contrast")))
 
     def _dated(self, ref: ColumnRef, span: Span) -> Span:
         """A month without a year is of the only year that there is data of; of several years none is chosen in silence."""
@@ -366,6 +401,19 @@ class Conditions(Pieces):
             return True
         ends = [each for each in (span.start, span.end) if each is not None]
         return all((each.month, each.day) == (1, 1) for each in ends)
+
+
+def is_day(period: Period) -> bool:
+    start, end = _day(period.start), _day(period.end)
+    return start is not None and end is not None and (end - start).days == 1
+
+
+def _months(period: Period) -> int | None:
+    """How many whole months a stretch has."""
+    start, end = _day(period.start), _day(period.end)
+    if start is None or end is None or not start.day == end.day == 1:
+        return None
+    return (end.year - start.year) * 12 + end.month - start.month
 
 
 def _calendar_parts(span: Span) -> list[tuple[str, list[Any]]]:

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, Final
 
 from steward.agents.asking.tokens import NOTHING, name_words
-from steward.data.clean.countries import country_of
+from steward.analysis.clean import country_of
 from steward.definitions import ColumnFacts
 
 Piece = dict[str, Any]

@@ -65,7 +65,7 @@ class Figures(Pieces):
 
     def _is_rank_by(self, at: int) -> bool:
         """ "Top 5 customers by revenue": what follows is the figure to rank by."""
-        ranked = any(self._free("most")) or self.found.limit is not None
+        ranked = any(self._free("most", "time end")) or self.found.limit is not None
         follows = self._at(at + 1, "name", "function", "count")
         if not ranked or follows is None:
             return False
@@ -76,6 +76,8 @@ class Figures(Pieces):
         if follows.senses[0].kind == "table":
             return follows.senses[0].table == self._base
         column = self._column(at + 1)
+        if column is not None and any(self._free("time end")):
+            return self._world.is_time(column.table or self._base, self._facts(column))
         return column is not None and self._is_figure(column)
 
     def _could_group(self, at: int) -> bool:
@@ -219,8 +221,10 @@ class Figures(Pieces):
     def _sums(self) -> None:
         """How much of something, something in total."""
         for at, _ in list(self._free("how much")):
-            if self._measured(at + 1, ["sum"]) or (
-                self._at(at + 1, "name") is None and self._add_own_figure()
+            if (
+                self._measured(at + 1, ["sum"])
+                or (self._at(at + 1, "name") is None and self._add_own_figure())
+                or self._figure_further(at)
             ):
                 self._take(at)
         counted = any(self._free("count")) and "sum" in self.found.functions
@@ -232,9 +236,24 @@ class Figures(Pieces):
             if (
                 self.found.measures
                 or counted
-                or (self._is_figure_at(at - 1) and self._measured(at - 1, ["sum"]))
+                or any(
+                    self._is_figure_at(beside) and self._measured(beside, ["sum"])
+                    for beside in (at - 1, at + 1)
+                )
             ):
                 self._take(at)
+
+    def _figure_further(self, at: int) -> bool:
+        """ "How much did General Motors invest": the figure that stands after who or what it is of."""
+        place = next((n for n in range(at + 1, len(self.pieces)) if self._is_figure_at(n)), None)
+        column = self._column(place) if place is not None else None
+        if place is None or column is None:
+            return False
+        if self._world.column(column.table or self._base, column.column).additive == "never":
+            self._bare_figure(column)
+            self._take(place)
+            return True
+        return bool(self._measured(place, ["sum"]))
 
     def _add_own_figure(self) -> bool:
         figure = self._own_figure()
@@ -351,7 +370,13 @@ class Figures(Pieces):
             # "How many smokers": those with a yes.
             self._filter(place, column, "=", [yes])
             return COUNT, place
-        is_number = self._is_number(column) and self._role(column) != "identifier"
+        if self._facts(column).unique and column.table is None:
+            # "How many years", where each row is one.
+            return COUNT, place
+        # "Total number of credits" is no number of different ones.
+        summed = place > 1 and self.pieces[place - 2].kind == "function"
+        names = self._role(column) in {"identifier", "time"} and not summed
+        is_number = self._is_number(column) and not names
         if yes is True or (is_number and not distinct):
             # The number of credits: added up, or how many different numbers there are?
             return None
@@ -392,10 +417,17 @@ class Figures(Pieces):
         if column is None:
             return None
         definition = self._world.column(column.table or self._base, column.column)
+        measure = Measured(function="sum", column=column)
         if definition.additive == "never":
-            return None
+            facts = self._facts(column)
+            if "INT" not in facts.type.upper() or facts.low is None or facts.low < 0:
+                return None
+            if at < 2 or self.pieces[at - 2].kind != "function":
+                # "Number of visits": of whole numbers that no one said can be added up.
+                about = f"the total of {column.column}, or how many rows there are"
+                self.found.open.append(Choice(about, measure, (COUNT,)))
         self.found.assumed.append(f"I added up {column.column}.")
-        return Measured(function="sum", column=column), at
+        return measure, at
 
     def _bare_figure(self, ref: ColumnRef) -> None:
         definition = self._world.column(ref.table or self._base, ref.column)

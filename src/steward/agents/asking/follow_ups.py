@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
+from steward.agents.asking.behind import changed_to_row
 from steward.agents.asking.compiling import MOST_ROWS
 from steward.agents.asking.parts import COUNT, Parsed
 from steward.agents.asking.periods import in_words, shifted
@@ -86,6 +87,9 @@ class _Change:
 
     def made(self) -> tuple[Reading, list[Piece]] | None:
         before = Reading(**self._made)
+        behind = self._behind()
+        if behind is not None:
+            return behind
         self._siblings()
         self._filters()
         self._periods()
@@ -117,6 +121,17 @@ class _Change:
         if made == before and not asked_chart:
             return None
         return made, self._left
+
+    def _behind(self) -> tuple[Reading, list[Piece]] | None:
+        """ "On what date?", "when was that?": the row that the figure before is of."""
+        said = self._said
+        listed = "listed" in said.marks
+        if (said.measures and not listed) or said.filters or said.periods or said.having:
+            return None
+        asked = [*said.columns, *(each.by for each in said.groups if listed), *said.asked]
+        made = changed_to_row(self._last, asked)
+        left = [each for each in self._left if each.kind not in {"which", "it", "those"}]
+        return None if made is None else (made, left)
 
     def _use(self, *kinds: str) -> bool:
         """Takes the pieces of a kind that are left; says whether there were any."""
@@ -253,6 +268,9 @@ class _Change:
             if first.column is not None:
                 new_function: Any = said.functions[0]
                 self._made["measures"] = [first.model_copy(update={"function": new_function})]
+            else:
+                # A metric or a count has a formula of its own: nothing was done with the function.
+                self._left += said.function_pieces
         if said.share and self._made["measures"]:
             first = self._made["measures"][0]
             self._made["measures"] = [

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from steward.core.documents import read_yaml
+from steward.core import read_yaml
 
 _LONGEST: Final = 4
 """Words of the longest phrase."""

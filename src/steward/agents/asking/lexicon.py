@@ -8,9 +8,10 @@ from typing import Any, Final, Literal
 
 from rapidfuzz.distance import OSA
 
+from steward.agents.asking.grammar import SILENT
 from steward.agents.asking.tokens import name_words, number_of
 from steward.agents.asking.world import World, is_number_text
-from steward.data.clean.countries import country_of
+from steward.analysis.clean import country_of
 from steward.definitions import ColumnFacts
 
 LONGEST_PHRASE: Final = 6
@@ -24,6 +25,7 @@ ONE_LETTER: Final = 0.5
 _LONGEST_ENDING: Final = 3
 _EXACT: Final = 0.9
 _LONGEST_CODE: Final = 4
+_SUPERLATIVE: Final = "est"
 _NEGATING: Final = ("un", "non")
 """What turns an adjective into its opposite."""
 _LONGEST_NAME: Final = 200
@@ -150,12 +152,18 @@ class Lexicon:
     def _parts_of_tables(self, key: Words, written: str) -> Iterator[Sense]:
         """ "Pizzas" for pizzaplace: the only table whose name begins or ends with the word."""
         word = key[0]
-        if len(key) > 1 or len(word) < _LEAST_PART:
+        if len(key) > 1 or len(word) < _LEAST_VALUE:
             return
+        is_long = len(written or word) >= _LEAST_PART
         named = [
             table
             for table, name in self._compounds.items()
-            if name != word and (name.startswith(word) or name.endswith(word))
+            if name != word
+            and (
+                (is_long and name.startswith(word))
+                # "Car" for mtcars, and not "age" for packages: letters without a vowel are no word.
+                or (name.endswith(word) and (is_long or not _VOWELS & set(name[: -len(word)])))
+            )
         ]
         if len(named) == 1:
             note = f"I read “{written or word}” as the rows of {named[0]}."
@@ -169,6 +177,9 @@ class Lexicon:
         for value, senses in self._single_values.items():
             longer, shorter = (word, value) if len(word) > len(value) else (value, word)
             ends = longer.startswith(shorter) and len(longer) - len(shorter) <= _LONGEST_ENDING
+            if word.endswith(_SUPERLATIVE) and word.startswith(value):
+                # The strongest is one of them, and not all that are strong.
+                continue
             if (ends and len(word) >= _LEAST_ADJECTIVE) or word in _described(value):
                 for each in senses:
                     if str(each.value).isupper() and len(str(each.value)) <= _LONGEST_CODE:
@@ -312,7 +323,9 @@ class Lexicon:
         for value in values:
             words = name_words(value)
             for size in range(1, min(len(words), LONGEST_PHRASE)):
-                begun[words[:size]].add(value)
+                if words[size - 1] not in SILENT:
+                    # "Love in" says no more of "Love in a Hot Climate" than "love".
+                    begun[words[:size]].add(value)
         for words, several in begun.items():
             if len(several) == 1 and len(words[0]) > 3:
                 value = next(iter(several))

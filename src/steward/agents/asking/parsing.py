@@ -6,7 +6,8 @@ What no rule takes is left over, and is told. No rule takes a piece because of w
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from steward.agents.asking.conditions import Conditions
+from steward.agents.asking.behind import asked_columns
+from steward.agents.asking.conditions import Conditions, is_day
 from steward.agents.asking.grammar import MADE
 from steward.agents.asking.parts import COUNT, Choice, Parsed
 from steward.agents.asking.ranking import Ranking
@@ -48,6 +49,7 @@ class Parser(Conditions, Ranking):
             self._superlatives,
             self._values,
             self._periods,
+            self._set_against,
             self._whole_tables,
             self._parts,
             self._columns_left,
@@ -61,6 +63,9 @@ class Parser(Conditions, Ranking):
         self.found.assumed += [
             told for told in self._asides if any(told.startswith(f"{name} ") for name in figures)
         ]
+        self.found.function_pieces = self.function_pieces
+        asking = [self._words[each.first] for each in self.pieces if each.kind == "which"]
+        self.found.asked = asked_columns(asking, self._world, self._base)
         self.found.unused = [piece for at, piece in enumerate(self.pieces) if at not in self._used]
         return self.found
 
@@ -303,8 +308,15 @@ class Parser(Conditions, Ranking):
     def _asks_which(self, at: int) -> bool:
         """Which species are there, list the carriers."""
         asked = any(self._at(place, "which") is not None for place in range(at))
-        limited = bool(self.found.filters or self.found.segments) and not self.found.named_table
+        chosen = bool(self.found.filters or self.found.segments)
+        # "Names of cars with …": of the rows themselves.
+        of_rows = at + 1 < len(self.pieces) and self._touches(at, at + 1) and self._is_base(at + 1)
+        limited = chosen and (not self.found.named_table or of_rows)
         return asked or self._shows() or limited
+
+    def _is_base(self, at: int) -> bool:
+        senses = self.pieces[at].senses
+        return bool(senses) and senses[0].kind == "table" and senses[0].table == self._base
 
     def _is_between(self, at: int) -> bool:
         """A joining word between two pieces that were read."""
@@ -325,12 +337,10 @@ class Parser(Conditions, Ranking):
             clause = [n for n in range(at + 1, end) if self.pieces[n].kind not in _JOINING]
             if at and not any(n in self._used for n in clause):
                 return [piece]
-            if (
-                self._words[piece.first] in _PERSONS
-                and not at
-                and found.measures
-                and not found.groups
-            ):
+            word = self._words[piece.first]
+            if word in _PERSONS and not at and found.measures and not found.groups:
+                return [piece]
+            if word == "when" and not self._tells_when():
                 return [piece]
         for at, piece in enumerate(self.pieces[:-1] if found.measures else ()):
             after = self.pieces[at + 1]
@@ -345,6 +355,50 @@ class Parser(Conditions, Ranking):
         if listed and self._words[1:3] == ["is", "the"] and self.pieces[0].kind == "which":
             return [piece for piece in self.pieces if piece.kind == "name"][:1]
         return []
+
+    def _tells_when(self) -> bool:
+        """Whether a time is in the answer."""
+        found = self.found
+        shown = [*found.columns, *(each.by for each in found.groups)]
+        shown += [each.column for each in found.measures if each.column is not None]
+        shows_all = found.rows and not found.columns and bool(self._world.times(self._base))
+        return shows_all or any(
+            self._world.is_time(each.table or self._base, self._facts(each)) for each in shown
+        )
+
+    def asked_columns(self) -> list[ColumnRef]:
+        """Columns that are asked for beside a figure, "which country and year?", and nothing else took."""
+        asking = [self._words[each.first] for each in self.pieces if each.kind == "which"]
+        named = [
+            (at, ref)
+            for at, piece in self._free("name")
+            if piece.senses[0].kind == "column"
+            and (ref := self._column(at)) is not None
+            and not self._is_figure(ref)
+        ]
+        return [*(ref for _, ref in named), *self.found.asked] if asking else []
+
+    def take_asked(self) -> None:
+        """Takes what is asked for beside a figure."""
+        self._take(
+            *(
+                at
+                for at, piece in self._free("name", "which")
+                if piece.kind == "which" or piece.senses[0].kind == "column"
+            )
+        )
+
+    def one_row_each_by_time(self) -> Grouped | None:
+        """The time that a figure is told by where nothing says how: each time has one row of what is asked for."""
+        time = self._world.time_of(self._base)
+        facts = self._world.facts(self._base, time) if time is not None else None
+        if facts is None or facts.kind != "number" or self.found.groups:
+            return None
+        group = Grouped(by=ColumnRef(column=facts.name))
+        self.found.groups.append(group)
+        is_one = self.is_one_row_each()
+        self.found.groups.remove(group)
+        return group if is_one else None
 
     def lost_glue(self) -> Iterator[Piece]:
         """Small words that say something where they stand: "total delay per flight", "whose only language is"."""
@@ -389,8 +443,11 @@ class Parser(Conditions, Ranking):
             if each.column.table is None and each.test == "=" and len(each.values) == 1
         }
         for each in found.periods if len(found.periods) == 1 else ():
-            years = self._facts(each.column).kind == "number"
+            facts_of = self._facts(each.column)
+            years = facts_of.kind == "number"
             if years and each.start and each.end and int(each.end[:4]) - int(each.start[:4]) == 1:
+                fixed.add(each.column.column)
+            if facts_of.kind == "date" and each.start and each.end and is_day(each):
                 fixed.add(each.column.column)
         return any(key and set(key) <= fixed for key in (facts.key, *facts.keys))
 

@@ -47,6 +47,7 @@ class Parsed:
     chart: str | None = None
     functions: list[str] = field(default_factory=list)
     """Functions without a column: what "the average instead" asks for."""
+    function_pieces: list[Piece] = field(default_factory=list)
     marks: set[str] = field(default_factory=set)
     shift: str = ""
     share: bool = False
@@ -58,6 +59,8 @@ class Parsed:
     ambiguous: dict[int, list[Sense]] = field(default_factory=dict)
     open: list["Choice"] = field(default_factory=list)
     """What must be asked, such as which of several time columns is meant."""
+    asked: list[ColumnRef] = field(default_factory=list)
+    """Columns that "when" and "who" ask for."""
     in_part: list[Piece] = field(default_factory=list)
     """Figures that are named in part: revenue for annual_revenue."""
 

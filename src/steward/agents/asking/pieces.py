@@ -1,11 +1,9 @@
 """The pieces of a question as rules look at them: which are free, what they name, what stands beside them."""
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Final
 
-from steward.agents.asking.grammar import phrases
+from steward.agents.asking.adjusting import adjusted
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import Choice, Parsed
 from steward.agents.asking.reading import (
@@ -15,12 +13,11 @@ from steward.agents.asking.reading import (
     Measured,
 )
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import name_words, plain
+from steward.agents.asking.tokens import name_words
 from steward.agents.asking.world import World, is_number_text
 from steward.definitions import ColumnFacts, quantity_of
 
 _YES_NO: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"))
-_SURE: Final = 0.9
 
 
 def _is_name(column: str) -> bool:
@@ -44,9 +41,7 @@ class Pieces:
         self._world = world
         self._base = base
         self._words = words
-        self.pieces = self._with_functions(
-            self._with_row_nouns([piece for piece in pieces if piece.kind != "silent"], base)
-        )
+        self.pieces = adjusted(pieces, words, world, base)
         self._used: set[int] = set()
         self._placed: dict[int, int] = {}
         """Filters by the piece that they begin at."""
@@ -54,31 +49,6 @@ class Pieces:
         self.found = Parsed(base)
         self.function_pieces: list[Piece] = []
         self._asides: list[str] = []
-
-    def _with_row_nouns(self, pieces: Sequence[Piece], base: str) -> list[Piece]:
-        """Of a table with one row per day, days are its rows, unless something is told per day."""
-        unit = self._world.row_unit(base)
-        found = list(pieces)
-        for at, piece in enumerate(pieces):
-            before = pieces[at - 1].kind if at else ""
-            if piece.kind == "unit" and piece.argument == unit and before not in {"by", "each"}:
-                found[at] = replace(piece, kind="name", senses=(Sense("table", base),))
-        return found
-
-    def _with_functions(self, pieces: Sequence[Piece]) -> list[Piece]:
-        """ "Total sales": a function before a figure, although a column is called Total, too."""
-        found = list(pieces)
-        for at, (piece, after) in enumerate(pairwise(pieces)):
-            mark = phrases().get((plain(self._words[piece.first]),))
-            is_word = piece.kind == "name" and piece.last == piece.first + 1 == after.first
-            if mark is None or mark.kind != "function" or not is_word or after.kind != "name":
-                continue
-            sense = after.senses[0]
-            own = sense.table == self._base and sense.score > _SURE
-            role = self._world.column(sense.table, sense.name).role if own else ""
-            if own and (sense.kind == "metric" or (sense.kind == "column" and role == "measure")):
-                found[at] = replace(piece, kind="function", argument=mark.argument, senses=())
-        return found
 
     def _yes(self, column: ColumnRef) -> Any:
         """The value that says yes, of a column with nothing but yes and no, or 1 and 0."""

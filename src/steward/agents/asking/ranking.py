@@ -19,6 +19,7 @@ from steward.agents.asking.world import is_number_text
 
 _OF_COUNTS: Final = frozenset({"most", "fewest", "least", "top", "bottom", "leading"})
 """Superlatives that can be of how many rows there are: the most flights, but not the largest city."""
+_OF_AGE: Final = "oldest"
 _ONE: Final = frozenset({"has", "is", "was", "does"})
 """Verbs of a single thing: "which species has"."""
 
@@ -38,6 +39,16 @@ class Ranking(Figures):
                         self._take(at)
                     break
 
+        ends = [at for at, _ in self._free("most", "time end", "frequent", "adjective")]
+        for at, piece in list(self._free("number")):
+            # "Which ten countries have the highest", "five days with the lowest".
+            named = at + 1
+            counted = self._at(named, "name") is not None and not self._is_number_at(named)
+            is_limit = isinstance(piece.number, int) and 0 < piece.number <= 10_000
+            if is_limit and counted and self._is_plural(named) and any(n > named for n in ends):
+                self.found.limit = int(piece.number or 0)
+                self._take(at)
+
         for at, piece in list(self._free("number")):
             # "Show me 5 tickets".
             sense = self._sense(at + 1, "table")
@@ -46,6 +57,10 @@ class Ranking(Figures):
             if own and shows and isinstance(piece.number, int) and 0 < piece.number <= 10_000:
                 self.found.limit = piece.number
                 self._take(at)
+
+    def _is_number_at(self, at: int) -> bool:
+        column = self._column(at) if self.pieces[at].senses[0].kind == "column" else None
+        return column is not None and self._is_number(column)
 
     def _orders(self) -> None:
         for at, _ in list(self._free("order")):
@@ -110,7 +125,6 @@ class Ranking(Figures):
                 self._rank(piece.argument, taken)
                 own = [at - 1] if metric is not None else []
                 self._take(at, *taken, *own, *self._asking_words(at))
-        self._both_ends()
         for at, piece in list(self._free("time end")):
             self._time_end(at, piece)
         for at, piece in list(self._free("adjective")):
@@ -124,18 +138,6 @@ class Ranking(Figures):
             ]
             if again and at + 1 in self._used and self._at(at + 2, "name") is None:
                 self._take(at)
-
-    def _both_ends(self) -> None:
-        """The smallest and largest yield."""
-        for at, piece in list(self._free("most")):
-            other = self._at(at + 2, "most") if self._at(at + 1, "and") is not None else None
-            if other is None or other.argument == piece.argument or not self._is_figure_at(at + 3):
-                continue
-            column = self._column(at + 3)
-            for each in (piece, other):
-                function: Function = "max" if each.argument == "desc" else "min"
-                self._add_measure(Measured(function=function, column=column))
-            self._take(*range(at, at + 4))
 
     def _rank(self, direction: str, places: Sequence[int] = ()) -> None:
         self._rank_by(Ordered(by="measure", descending=direction == "desc"), places)
@@ -163,9 +165,20 @@ class Ranking(Figures):
             self.found.measures.append(Measured(function=function, column=column))
             self._take(at, at + 1)
         elif sense is not None and sense.table == self._base:
+            named = self._column(at + 3) if self._at(at + 2, "by") is not None else None
+            if named is not None and self._world.is_time(self._base, self._facts(named)):
+                # "The latest order by due date".
+                self._order_rows(named, piece.argument, [at + 1])
+                self._take(at, at + 1, at + 2, at + 3)
+                return
             time = self._time()
             if time is not None:
                 self._order_rows(time, piece.argument, [at + 1])
+                times = [ColumnRef(column=each) for each in self._world.times(self._base)]
+                if self._words[piece.first] == _OF_AGE and len(times) > 1:
+                    # How old something is need not be told by any of these times.
+                    about = f"the {_OF_AGE} by {time.column}, or by something else"
+                    self.found.open.append(Choice(about, time, tuple(times[1:])))
                 self._take(at, at + 1)
 
     def _order_rows(self, column: ColumnRef, direction: str, places: Sequence[int]) -> None:
@@ -347,9 +360,15 @@ class Ranking(Figures):
         counted = any(each == COUNT or each.metric for each in self.found.measures)
         if grouped and counted:
             return None, []
+        if (before := self._figure_before_end(at, grouped, direction)) is not None:
+            return before
         figures = [each for each in self.found.measures if each.column is not None]
         if figures and (grouped or self.found.groups):
             return figures[0], []
+        return self._figure_of_rows(at, grouped)
+
+    def _figure_of_rows(self, at: int, grouped: bool) -> tuple[Measured | None, list[int]] | None:
+        """The figure that rows have by themselves: the only one, or the one that can be added up."""
         only = self._only_measure(at)
         if only is not None and not grouped:
             self.found.assumed.append(
@@ -358,6 +377,16 @@ class Ranking(Figures):
             return Measured(function="sum", column=only), []
         own = self._own_figure() if grouped and self._ranks_rows(at) else None
         return None if own is None else (own, [])
+
+    def _figure_before_end(
+        self, at: int, grouped: bool, direction: str
+    ) -> tuple[Measured | None, list[int]] | None:
+        """ "In which year was the value the highest": the figure stands before the superlative."""
+        place = next((n for n in range(at - 1, -1, -1) if self._is_figure_at(n)), None)
+        if not grouped or place is None or self._at(at + 1, "name") is not None:
+            return None
+        measure = self._ranked_by(place, None, grouped, direction)
+        return None if measure is None else (measure, [place])
 
     def _ranks_rows(self, at: int) -> bool:
         """Whether rows of the table follow, past words that say which: "the highest unpaid invoices"."""

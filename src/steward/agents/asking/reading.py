@@ -4,7 +4,7 @@ It is what chips show and people change, what the query builder writes, and what
 a reading; the query plan of a model is read back as one. What cannot be said as a reading has none, and the answer says so.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,7 +24,8 @@ ChipKind = Literal[
     "columns",
     "table",
 ]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+LONGEST_NAME: Final = 200
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 
 
 class _Part(BaseModel):

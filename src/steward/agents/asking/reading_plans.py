@@ -18,7 +18,7 @@ from steward.agents.asking.reading import (
     Reading,
 )
 from steward.agents.asking.world import World
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.definitions import parse_formula
 
 _UNITS: Final = frozenset({"year", "quarter", "month", "week", "day", "hour"})

@@ -7,11 +7,12 @@ pieces and the surest names: "total bill" is a column before it is a total of so
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Final
+from typing import Final, get_args
 
 from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
 from steward.agents.asking.lexicon import LONGEST_PHRASE, Lexicon, Sense, corrected
 from steward.agents.asking.periods import Calendar, Span
+from steward.agents.asking.reading import Shape
 from steward.agents.asking.tokens import MULTIPLIERS, Token, name_words, plain
 
 _WORD: Final = 10.0
@@ -24,6 +25,7 @@ _OVERSHADOWED: Final = -8.0
 _OF: Final = frozenset({"of", "the"})
 _SPLIT: Final = 0.93
 """How sure a name is whose number stands elsewhere: population_2021 for "population in 2021"."""
+_SHAPES: Final = frozenset(get_args(Shape))
 Reach = Callable[[Sense], Sense | None]
 
 
@@ -210,6 +212,8 @@ class Tagger:
             if mark is not None and not (mark.kind == "share" and counted):
                 worth = _WORD * size + 1.9
                 yield Piece(mark.kind, place, place + size, mark.argument, worth=worth)
+        if token.word in _SHAPES and "as" in self._before(place):
+            yield Piece("chart", place, place + 1, token.word, worth=_WORD + 1.9)
         span = self._calendar.at(place)
         if span is not None:
             worth = _WORD * span.size + 1.95
@@ -223,6 +227,11 @@ class Tagger:
         if self._is_silent(place):
             yield Piece("silent", place, place + 1, worth=_WORD + 1.85)
         yield Piece("unknown", place, place + 1, worth=0.0)
+
+    def _before(self, place: int) -> list[str]:
+        """The word before, past an article: "as a line"."""
+        words = [token.text for token in self.tokens[max(0, place - 2) : place]]
+        return words if words[-1:] in (["a"], ["an"], ["the"]) else words[-1:]
 
     def _is_silent(self, place: int) -> bool:
         token = self.tokens[place]

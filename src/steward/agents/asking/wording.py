@@ -16,7 +16,7 @@ from steward.agents.asking.reading import (
     Period,
     Reading,
 )
-from steward.agents.writing import Writing
+from steward.agents.explaining.written_values import Writing
 from steward.definitions import ColumnDefinition, Definitions, pointer
 
 Source = Literal["asked", "definition", "assumed"]

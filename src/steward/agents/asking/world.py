@@ -1,11 +1,11 @@
 """What a question can be about: tables, columns and their definitions, and the ways from one table to another."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from steward.agents.asking.reading import ColumnRef, Grouped, Measured
+from steward.agents.asking.reading import LONGEST_NAME, ColumnRef, Grouped, Measured
 from steward.agents.asking.tokens import NOTHING, name_words, number_of
 from steward.definitions import (
     ColumnDefinition,
@@ -50,6 +50,11 @@ class World:
     datasets: Mapping[str, DatasetFacts]
     definitions: Definitions
     found: Sequence[FoundValue] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Leaves out columns that no reading can name: their names are empty or too long."""
+        nameable = {name: _nameable(each) for name, each in self.datasets.items()}
+        object.__setattr__(self, "datasets", nameable)
 
     def facts(self, table: str, column: str) -> ColumnFacts | None:
         dataset = self.datasets.get(table)
@@ -228,3 +233,8 @@ def is_number_text(facts: ColumnFacts | None) -> bool:
         each.strip().upper() in NOTHING or number_of(each.strip().lstrip("-")) is not None
         for each in facts.values
     )
+
+
+def _nameable(dataset: DatasetFacts) -> DatasetFacts:
+    columns = tuple(each for each in dataset.columns if 0 < len(each.name) <= LONGEST_NAME)
+    return dataset if len(columns) == len(dataset.columns) else replace(dataset, columns=columns)

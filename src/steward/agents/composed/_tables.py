@@ -1,9 +1,16 @@
-"""The table of a project's agents: one row for each version, never changed."""
+"""The tables of a project's agents: one row for each version, never changed; and what they remember between runs."""
 
-from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table
+from sqlalchemy import (
+    Column,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    UniqueConstraint,
+)
 
-from steward.store.guarded import TypedText
-from steward.store.tables import Moment, metadata, scope_columns
+from steward.store import Moment, ReportedText, TypedText, id_column, metadata, scope_columns
 
 versions = Table(
     "agent_versions",
@@ -21,4 +28,26 @@ versions = Table(
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "name", "version"),
     Index("ix_agent_versions_call", "project_id", "call"),
+)
+
+notes = Table(
+    "agent_notes",
+    metadata,
+    *scope_columns(),
+    id_column(primary_key=True),
+    Column("agent", TypedText(60), nullable=False),
+    # Whose notes they are; empty where all runs of the project share them.
+    Column("person", String(40), nullable=False),
+    # Counts up within one memory.
+    Column("number", Integer, nullable=False),
+    Column("text", ReportedText(2_000), nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("run_id", String(40), nullable=False),
+    # The call that wrote it, so that a call whose outcome was lost finds what it did; and the one that deleted it.
+    Column("call", String(100), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("deleted_at", Moment, nullable=True),
+    Column("deleting_call", String(100), nullable=False),
+    UniqueConstraint("project_id", "agent", "person", "number"),
+    Index("ix_agent_notes_call", "project_id", "call"),
 )

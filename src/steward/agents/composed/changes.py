@@ -4,8 +4,8 @@ import difflib
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.agents.roster import Agent
-from steward.core.documents import dump_yaml
+from steward.agents.operating.roster import Agent
+from steward.core import dump_yaml
 
 _CONTEXT: Final = 3
 MOST_LINES: Final = 2_000
@@ -23,17 +23,24 @@ class FieldChange:
 
 
 def changes_between(before: Agent | None, after: Agent | None) -> list[FieldChange]:
-    old, new = _fields(before), _fields(after)
+    old, new = _given(before), _given(after)
+    was, now = _whole(before), _whole(after)
     names = [name for name in Agent.model_fields if name in old or name in new]
     return [
-        FieldChange(name, old.get(name), new.get(name), _lines(old.get(name), new.get(name)))
+        FieldChange(name, old.get(name), new.get(name), _lines(was.get(name), now.get(name)))
         for name in names
         if old.get(name) != new.get(name)
     ]
 
 
-def _fields(agent: Agent | None) -> dict[str, Any]:
+def _given(agent: Agent | None) -> dict[str, Any]:
     return {} if agent is None else agent.model_dump(mode="json", exclude_defaults=True)
+
+
+def _whole(agent: Agent | None) -> dict[str, Any]:
+    """With defaults, which people read as values like any other; what is empty is left out."""
+    found = {} if agent is None else agent.model_dump(mode="json", exclude_none=True)
+    return {name: value for name, value in found.items() if value != []}
 
 
 def _lines(before: Any, after: Any) -> tuple[str, ...]:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from steward.agents.guardrails import guardrail
-from steward.agents.hands import DEEPEST
-from steward.agents.roster import Agent
-from steward.broker.schemas import schema_problem
-from steward.broker.tool import Tool
-from steward.core.errors import Problem, StewardError
+from steward.agents.operating.agent_nodes import DEEPEST
+from steward.agents.operating.roster import Agent
+from steward.broker import Tool, schema_problem
+from steward.core import Problem, StewardError
 
 MOST_TOOLS: Final = 8
 """As many as a step of a plan; models choose badly among more."""

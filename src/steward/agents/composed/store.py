@@ -11,14 +11,18 @@ import sqlalchemy as sa
 from steward.agents.composed import _tables as tables
 from steward.agents.composed.changes import changes_between
 from steward.agents.composed.check import agent_problems
-from steward.agents.equipment import READ_SKILL
-from steward.agents.packages import PackageAgent, package_agent, package_agents
-from steward.agents.roster import Agent, agent_from_document, builtin_roster, library_roster
+from steward.agents.composed.notes import AgentNotes
+from steward.agents.operating.equipment import further_tools
+from steward.agents.operating.packages import PackageAgent, package_agent, package_agents
+from steward.agents.operating.roster import (
+    Agent,
+    agent_from_document,
+    builtin_roster,
+    library_roster,
+)
 from steward.agents.skills import Skills
-from steward.broker.toolbox import Toolbox
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
-from steward.core.mistakes import in_words
+from steward.broker import Toolbox
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale, in_words
 from steward.store import Database, EventLog, Scope, Transaction
 
 MOST_AGENTS: Final = 300
@@ -65,6 +69,7 @@ class ComposedAgents:
         database: Database,
         events: EventLog,
         clock: Clock,
+        ids: Ids,
         tools: Toolbox,
         skills: Skills,
         models: Callable[[Scope], Sequence[str]],
@@ -76,6 +81,8 @@ class ComposedAgents:
         self._tools = tools
         self._skills = skills
         self._models = models
+        self.notes = AgentNotes(database, events, clock, ids)
+        """What they remember between runs; it belongs to an agent, whatever its version."""
 
     # Looking
 
@@ -162,8 +169,7 @@ class ComposedAgents:
         """What a flow is granted for an agent that it names: the tools that it and those after it bring along."""
         for agent in self.team(scope, name):
             yield from brought_tools(agent)
-            if agent.skills:
-                yield READ_SKILL
+            yield from further_tools(agent, " ".join(agent.skills))
 
     # Changing
 

@@ -22,11 +22,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from steward.broker.schemas import first_problem
-from steward.core.documents import read_json
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
-from steward.core.plugins import Registry
+from steward.broker import first_problem
+from steward.core import Invalid, Registry, in_words, mistakes, read_json
 from steward.runs import Json
 
 Use = str | dict[str, Any]

@@ -1,6 +1,6 @@
 """Keeps numbers honest: each must occur in what the agent was given."""
 
-from steward.agents.figures import figures_in, is_found
+from steward.agents.explaining.figures import figures_in, is_found
 from steward.agents.guardrails import GUARDRAILS, About, Guardrail
 
 

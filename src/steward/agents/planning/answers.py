@@ -4,8 +4,7 @@ import json
 import re
 from typing import Any, Final
 
-from steward.core.documents import read_json, require_bounded
-from steward.core.errors import Invalid
+from steward.core import Invalid, read_json, require_bounded
 
 _LONGEST: Final = 400_000
 _TRIES: Final = 50

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steward.agents.checking import Catalogue
+from steward.agents.planning.plan_checks import Catalogue
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import overlap, words_of
 from steward.definitions import ColumnFacts, DatasetFacts

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from steward.agents.plan import PlanStep
+from steward.agents.planning.plan import PlanStep
 from steward.agents.planning.sql_names import sql_problems
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 from steward.definitions import DatasetFacts
-from steward.sandbox.compile_plan import compile_plan
-from steward.sandbox.query_plan import QueryPlan
+from steward.sandbox import QueryPlan, compile_plan
 
 _LONGEST_PLAN: Final = 20_000
 _NAMED: Final = 30
@@ -178,8 +177,8 @@ def _redact(arguments: Mapping[str, Any], known: Known, where: str) -> Iterator[
 
 
 def _clean(arguments: Mapping[str, Any], known: Known, where: str) -> Iterator[Problem]:
-    from steward.broker.schemas import problems_of
-    from steward.data.clean import catalogue
+    from steward.analysis.clean import catalogue
+    from steward.broker import problems_of
 
     operation, given = arguments.get("operation"), arguments.get("arguments", {})
     chosen = dict(catalogue()).get(operation) if isinstance(operation, str) else None

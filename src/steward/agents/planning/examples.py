@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from steward.agents.planning.words import words_of
-from steward.core.documents import read_yaml
+from steward.core import read_yaml
 
 
 @dataclass(frozen=True)

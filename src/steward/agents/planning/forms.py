@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from steward.agents.checking import Catalogue
-from steward.core.errors import Problem
+from steward.agents.planning.plan_checks import Catalogue
+from steward.core import Problem
 from steward.definitions import DatasetFacts
 
 FORM: Final = """Fill in a form for the question, as one JSON object:

@@ -4,8 +4,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from steward.agents.checking import Catalogue, ToolFacts
-from steward.broker.schemas import problems_of
+from steward.agents.planning.plan_checks import Catalogue, ToolFacts
+from steward.broker import problems_of
 
 
 def mended(document: Any, catalogue: Catalogue) -> Any:

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from steward.agents.checking import Catalogue
-from steward.agents.plan import MOST_STEPS
+from steward.agents.planning.plan import MOST_STEPS
+from steward.agents.planning.plan_checks import Catalogue
 
 _MOST_NAMES: Final = 120
 """Longer lists make grammars slow; then any text is taken and the check decides."""

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from steward.agents.checking import Catalogue, ToolFacts
 from steward.agents.planning.cards import schema_cards
 from steward.agents.planning.examples import Example, worked_examples
+from steward.agents.planning.plan_checks import Catalogue, ToolFacts
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import overlap, words_of
-from steward.broker.untrusted import disarmed, system_rule, wrap_untrusted
+from steward.broker import disarmed, system_rule, wrap_untrusted
 from steward.models import Message, Said, System, User
 
 _CHARACTERS_PER_TOKEN: Final = 4

@@ -11,16 +11,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from steward.agents.checking import Catalogue, ToolFacts
+from steward.agents.operating.roster import Agent, Roster
 from steward.agents.planning.examples import Example, worked_examples
 from steward.agents.planning.forms import FORM, form_of, form_of_reading, form_schema
+from steward.agents.planning.plan_checks import Catalogue, ToolFacts
 from steward.agents.planning.prompt import Recipe, opening
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import overlap, words_of
-from steward.agents.roster import Agent, Roster
-from steward.broker.tool import Risk
-from steward.broker.untrusted import disarmed, system_rule, wrap_untrusted
-from steward.core.documents import read_yaml
+from steward.broker import Risk, disarmed, system_rule, wrap_untrusted
+from steward.core import read_yaml
 from steward.definitions import ColumnFacts, DatasetFacts
 from steward.models import Message, System, User
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.agents.checking import Catalogue, PlanRefused, check
-from steward.agents.plan import MOST_STEPS, Plan
+from steward.agents.planning.plan import MOST_STEPS, Plan
+from steward.agents.planning.plan_checks import Catalogue, PlanRefused, check_plan
 from steward.agents.recipes.model import Recipe, RecipeStep
-from steward.broker.schemas import problems_of, with_defaults
-from steward.core.errors import Invalid, Problem
+from steward.broker import problems_of, with_defaults
+from steward.core import Invalid, Problem
 
 _PLACE: Final = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
 _NOTHING: Final = object()
@@ -40,7 +40,7 @@ def compiled(recipe: Recipe, given: Mapping[str, Any], catalogue: Catalogue) -> 
         )
     document = {"goal": filled(recipe.message, values), "steps": steps, "notes": recipe.notes}
     try:
-        plan = check(document, catalogue)
+        plan = check_plan(document, catalogue)
     except PlanRefused as refused:
         raise Invalid(
             f"{recipe.title} cannot be carried out like this: {refused.problems[0].message}.",

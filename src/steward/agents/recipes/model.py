@@ -4,10 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from steward.broker.schemas import schema_problem
-from steward.core.documents import Unreadable, read_yaml
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.broker import schema_problem
+from steward.core import Invalid, Unreadable, in_words, mistakes, read_yaml
 
 Stage = Literal["ingest", "profile", "correlate", "consolidate", "report", "whole"]
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]

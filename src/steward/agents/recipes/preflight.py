@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from steward.agents.checking import Catalogue
+from steward.agents.planning.plan_checks import Catalogue
 from steward.agents.recipes.compiling import compiled, parameters_of
 from steward.agents.recipes.model import (
     ColumnCheck,
@@ -13,7 +13,7 @@ from steward.agents.recipes.model import (
     SchemaCheck,
     SizeCheck,
 )
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.definitions import DatasetFacts
 
 Verdict = Literal["go", "warn", "stop"]

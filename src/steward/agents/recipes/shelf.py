@@ -5,17 +5,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from steward.agents.checking import Catalogue, ToolFacts
+from steward.agents.operating.roster import Roster
+from steward.agents.planning.plan_checks import Catalogue, ToolFacts
 from steward.agents.recipes.compiling import Compiled, compiled
 from steward.agents.recipes.model import Recipe, Stage, recipe_from_yaml
 from steward.agents.recipes.preflight import Coverage, Preflight, preflight
-from steward.agents.roster import Roster
-from steward.broker.toolbox import Toolbox
-from steward.core.errors import NotFound
-from steward.data.versions import MAIN
-from steward.data.workbench import Workbench
+from steward.broker import Toolbox
+from steward.core import NotFound
 from steward.definitions import DatasetFacts, facts_from, relations_from
 from steward.store import Scope
+from steward.versions import MAIN
+from steward.workbench import Workbench
 
 _STAGES: tuple[Stage, ...] = ("whole", "ingest", "profile", "correlate", "consolidate", "report")
 

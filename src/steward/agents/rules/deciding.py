@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from steward.agents.asking.reading import Asked
-from steward.agents.checking import Catalogue, PlanRefused, check, is_complete
-from steward.agents.plan import Plan
+from steward.agents.planning.plan import Plan
+from steward.agents.planning.plan_checks import Catalogue, PlanRefused, check_plan, is_complete
 from steward.agents.planning.task import Task
 from steward.agents.rules import questions
 from steward.agents.rules.drafting import Draft, goal_of
@@ -29,7 +29,7 @@ from steward.agents.rules.intents import (
     undo,
 )
 from steward.agents.rules.request import Ask
-from steward.core.errors import Denied
+from steward.core import Denied
 
 Intent = Callable[[Ask], Draft | None]
 
@@ -94,7 +94,7 @@ class RulePlanner:
 def _standing(draft: Draft, catalogue: Catalogue) -> Plan | None:
     """The plan, if it may be carried out and needs nobody to fill anything in."""
     try:
-        plan = check(draft.document(), catalogue)
+        plan = check_plan(draft.document(), catalogue)
     except PlanRefused:
         return None
     return plan if all(is_complete(step, catalogue) for step in plan) else None
@@ -115,5 +115,5 @@ def _nothing(ask: Ask, catalogue: Catalogue) -> Ruled:
         "tools": [],
         "confidence": 0.0,
     }
-    plan = check({"goal": goal_of(ask), "steps": [step], "notes": said}, catalogue)
+    plan = check_plan({"goal": goal_of(ask), "steps": [step], "notes": said}, catalogue)
     return Ruled(plan, said, None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.agents.asking.reading import Asked
-from steward.agents.plan import StepBudget
+from steward.agents.planning.plan import StepBudget
 from steward.agents.rules.request import Ask
 
 _USUAL: Final[dict[str, tuple[str, ...]]] = {

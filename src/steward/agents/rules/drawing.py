@@ -8,9 +8,8 @@ from steward.agents.asking.compiling import FUNCTION_NAMES
 from steward.agents.asking.reading import Reading
 from steward.agents.rules.drafting import Draft
 from steward.agents.rules.request import Ask
-from steward.core.errors import Invalid
-from steward.sandbox.compile_plan import compile_plan
-from steward.sandbox.query_plan import QueryPlan
+from steward.core import Invalid
+from steward.sandbox import QueryPlan, compile_plan
 
 _AGGREGATES: Final = {
     "count": "count",

@@ -7,8 +7,8 @@ from steward.agents.asking.reading_plans import read_plan
 from steward.agents.asking.world import World
 from steward.agents.planning.task import Last, Task
 from steward.agents.rules.drawing import drawn_plan
-from steward.core.errors import Invalid
-from steward.sandbox.query_plan import QueryPlan
+from steward.core import Invalid
+from steward.sandbox import QueryPlan
 
 
 def last_document(last: Last | None) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from steward.agents.asking.lexicon import LONGEST_PHRASE, Sense
-from steward.agents.checking import Catalogue
+from steward.agents.planning.plan_checks import Catalogue
 from steward.agents.rules.request import Ask
 from steward.definitions import ColumnFacts, DatasetFacts
 

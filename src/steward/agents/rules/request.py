@@ -6,7 +6,7 @@ from functools import cached_property
 
 from steward.agents.asking.choosing import names_in
 from steward.agents.asking.tokens import Token, name_words, readable, tokens_of
-from steward.agents.checking import Catalogue
+from steward.agents.planning.plan_checks import Catalogue
 from steward.agents.planning.task import Task
 
 

@@ -12,9 +12,8 @@ from steward.agents.rules.drafting import Draft
 from steward.agents.rules.request import Ask
 from steward.agents.rules.rhythm import rhythm_in
 from steward.agents.rules.targets import free_name
-from steward.core.errors import Invalid
-from steward.sandbox.compile_plan import compile_plan
-from steward.sandbox.query_plan import QueryPlan
+from steward.core import Invalid
+from steward.sandbox import QueryPlan, compile_plan
 
 
 def rows_named(ask: Ask, *command: str) -> Asked | None:

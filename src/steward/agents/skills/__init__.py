@@ -1,16 +1,27 @@
 """Skills: instructions with references and scripts, found in three stages, versioned per project."""
 
 from steward.agents.skills._rows import Listed, Version
-from steward.agents.skills.archives import read_folder
+from steward.agents.skills.archives import MOST_ARCHIVE_BYTES, read_folder, skills_in, unpack
 from steward.agents.skills.builtin import builtin_skills
-from steward.agents.skills.changes import FileChange
+from steward.agents.skills.changes import FileChange, text_of
 from steward.agents.skills.check import Checked, check
-from steward.agents.skills.model import Fault, Origin, Script, Skill, SkillCard, SkillDocument
+from steward.agents.skills.model import (
+    SKILL_FILE,
+    Fault,
+    Origin,
+    Script,
+    Skill,
+    SkillCard,
+    SkillDocument,
+)
+from steward.agents.skills.paths import is_junk
 from steward.agents.skills.prompts import catalogue_text, reference_of, skill_text, tools_for
 from steward.agents.skills.registry import Skills
 from steward.agents.skills.scripts import ScriptTools
 
 __all__ = [
+    "MOST_ARCHIVE_BYTES",
+    "SKILL_FILE",
     "Checked",
     "Fault",
     "FileChange",
@@ -26,8 +37,12 @@ __all__ = [
     "builtin_skills",
     "catalogue_text",
     "check",
+    "is_junk",
     "read_folder",
     "reference_of",
     "skill_text",
+    "skills_in",
+    "text_of",
     "tools_for",
+    "unpack",
 ]

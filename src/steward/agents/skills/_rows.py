@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from steward.agents.skills import _tables as tables
 from steward.agents.skills.builtin import builtin_skills
 from steward.agents.skills.model import Origin, Skill
-from steward.core.errors import NotFound, RevisionRequired, Stale
+from steward.core import NotFound, RevisionRequired, Stale
 from steward.store import Prepared, Transaction
 
 _SKILLS = tables.skills.c

@@ -17,7 +17,7 @@ from steward.agents.skills.paths import (
     safe_files,
     safe_path,
 )
-from steward.core.errors import Invalid, TooLarge
+from steward.core import Invalid, TooLarge
 
 MOST_ARCHIVE_BYTES: Final = 16 << 20
 MOST_MEMBERS: Final = 2_000

@@ -10,7 +10,7 @@ from steward.agents.skills.archives import pack
 from steward.agents.skills.check import check
 from steward.agents.skills.model import Origin, Skill
 from steward.agents.skills.paths import is_junk, safe_files
-from steward.core.errors import Bug
+from steward.core import Bug
 
 
 @cache

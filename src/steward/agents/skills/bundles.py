@@ -8,7 +8,7 @@ from steward.agents.skills.archives import pack, unpack
 from steward.agents.skills.builtin import content_digest
 from steward.agents.skills.check import check
 from steward.agents.skills.model import Origin, Skill, SkillDocument, refused
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 from steward.store import BlobStore
 
 # Sets the blob apart from an archive that somebody uploads: those are swept when nobody needs them.

@@ -15,12 +15,10 @@ from steward.agents.skills.model import (
     Script,
     SkillDocument,
 )
-from steward.broker.roles import role_problem
-from steward.broker.schemas import schema_problem
-from steward.broker.tool import Risk
-from steward.core.documents import Part
-from steward.sandbox.guard_python import check as check_python
-from steward.sandbox.refused import Refused
+from steward.broker import Risk, role_problem, schema_problem
+from steward.core import Part
+from steward.sandbox import Refused
+from steward.sandbox import check as check_python
 
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_NAME: Final = 64

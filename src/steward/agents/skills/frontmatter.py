@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from steward.agents.skills.model import SKILL_FILE, Fault
-from steward.core import documents
-from steward.core.documents import Part
-from steward.core.errors import Invalid
+from steward.core import Invalid, Part, documents
 
 _FENCE: Final = "---"
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from steward.broker.tool import Risk
-from steward.core.errors import Invalid, Problem
+from steward.broker import Risk
+from steward.core import Invalid, Problem
 
 SKILL_FILE: Final = "SKILL.md"
 SCRIPTS_KEY: Final = "steward.scripts"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from steward.core.errors import Invalid, TooLarge
+from steward.core import Invalid, TooLarge
 
 MOST_FILES: Final = 200
 MOST_FILE_BYTES: Final = 1 << 20

@@ -6,7 +6,7 @@ from typing import Final
 
 from steward.agents.skills.changes import text_of
 from steward.agents.skills.model import Skill, SkillCard
-from steward.core.errors import Invalid, NotFound
+from steward.core import Invalid, NotFound
 
 MOST_PROMPT_BYTES: Final = 16 * 1024
 """The most of a reference that goes into a prompt."""

@@ -16,8 +16,7 @@ from steward.agents.skills.check import Checked, check
 from steward.agents.skills.model import Skill, SkillCard, refused
 from steward.agents.skills.paths import safe_files
 from steward.agents.skills.prompts import MOST_PROMPT_BYTES, reference_of, skill_text
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core import Clock, Conflict, Invalid, NotFound
 from steward.identity import Access, Role
 from steward.store import (
     BlobStore,

@@ -10,12 +10,11 @@ from steward.agents.skills.changes import text_of
 from steward.agents.skills.model import SKILL_FILE, TOOL_WORD, Script, Skill
 from steward.agents.skills.prompts import reference_of, skill_text
 from steward.agents.skills.registry import Skills
-from steward.broker.roles import TARGET
-from steward.broker.tool import Arguments, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Conflict, NotFound
+from steward.broker import TARGET, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.core import Conflict, NotFound
 from steward.runs import Json
 from steward.store import Scope
-from steward.tools._scripts import sandboxed_tool
+from steward.tools import sandboxed_tool
 
 READ: Final = f"{TOOL_WORD}.read"
 

@@ -10,8 +10,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from steward.agents.telling import Teller
-from steward.agents.threads import Thread, thread_of
+from steward.agents import Teller, Thread, thread_of
 from steward.api.ag_ui_events import AgUi, Event, interrupt_id
 from steward.api.chat_documents import chat_out
 from steward.api.chat_events import Happening, Place
@@ -23,9 +22,8 @@ from steward.api.plan_reviews import review, review_of
 from steward.api.routes.chat import ChatIn, begin
 from steward.api.streams import EventStream
 from steward.app import Steward
-from steward.broker.approvals import Verdict
-from steward.core.errors import Conflict, Invalid, NotFound, Problem
-from steward.core.ids import is_id
+from steward.broker import Verdict
+from steward.core import Conflict, Invalid, NotFound, Problem, is_id
 from steward.identity import Access
 from steward.runs import Run
 
@@ -88,7 +86,9 @@ async def chat_ag_ui(request: Request, access: AsOperator, body: RunAgentIn) -> 
     else:
         run = await to_thread.run_sync(_begun, context.steward, access, body)
         thread, place, before = None, Place(), []
-    teller = AgUi(body.thread_id, body.run_id, run, asked, resumed=thread is not None)
+    # What is said back to the client goes through its logs as well.
+    shown = await to_thread.run_sync(context.steward.database.conceal, access.scope, asked)
+    teller = AgUi(body.thread_id, body.run_id, run, shown, resumed=thread is not None)
     frames = _frames(context, access, run, place, teller, before)
     return EventStream(context.streams, access.user_id, frames)
 

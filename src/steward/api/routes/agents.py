@@ -6,21 +6,18 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from pydantic import Field
 
+from steward.agents import GUARDRAILS, Agent, agent_to_yaml, load_guardrails
 from steward.agents.composed import FieldChange, Listed, changes_between
-from steward.agents.guardrails import GUARDRAILS, load_guardrails
-from steward.agents.roster import Agent, agent_to_yaml
 from steward.api.context import context_of, steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.app import Steward
-from steward.broker.tool import Risk
-from steward.core.documents import read_yaml
-from steward.core.errors import Invalid, NotFound
-from steward.flows.direct_calls import DirectCall
-from steward.flows.trial import agent_trial
+from steward.broker import Risk
+from steward.core import Invalid, NotFound, read_yaml
+from steward.flows import DirectCall, agent_trial
 from steward.identity import Access
 from steward.models import Role
-from steward.observe.facts import NANO
+from steward.observe import NANO
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["agents"])
 AgentName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$", max_length=60)]

@@ -21,14 +21,21 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.types import AlertId, RuleId
-from steward.app import Steward
-from steward.app.alerting import alert_view
-from steward.app.figure_names import flow_titles, people_names
+from steward.app import Steward, alert_view, flow_titles, people_names
 from steward.identity import Access
-from steward.observe import Alert, AlertRule, Alerts, KeptRule, View
-from steward.observe.alert_rules import sentence
-from steward.observe.alert_verdicts import ALL, LEAST_BASELINE, Past
-from steward.observe.alerts import OPEN, State
+from steward.observe import (
+    ALL,
+    LEAST_BASELINE,
+    OPEN,
+    Alert,
+    AlertRule,
+    Alerts,
+    KeptRule,
+    Past,
+    State,
+    View,
+    sentence,
+)
 from steward.playbooks import subject_of
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["alerts"])

@@ -11,7 +11,7 @@ from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ApprovalId
-from steward.broker.approvals import Approval, Extent, State, Verdict
+from steward.broker import Approval, Extent, State, Verdict
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["approvals"])
 

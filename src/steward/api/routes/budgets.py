@@ -11,9 +11,8 @@ from steward.api.context import context_of
 from steward.api.documents import IfMatch, Output, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsViewer
 from steward.api.types import BudgetId
-from steward.app import Steward
-from steward.app.budgeting import BudgetDesk, SeenBudget
-from steward.broker.period_budgets import BudgetLimits, PeriodBudget
+from steward.app import BudgetDesk, SeenBudget, Steward
+from steward.broker import BudgetLimits, PeriodBudget
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["budgets"])

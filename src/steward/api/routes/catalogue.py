@@ -12,19 +12,23 @@ from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsAdmin, AsViewer
 from steward.api.routes.connections import desk_of
 from steward.api.routes.server_tools import ArgumentRole, ArgumentRoleOut
-from steward.broker.role_proposals import propose_roles
-from steward.broker.roles import Role, fields_of, with_roles, without_roles
-from steward.broker.tool import Risk
-from steward.connections.catalogue import packages
-from steward.connections.catalogue.conversion import convert_packaged, convert_text
-from steward.connections.catalogue.fetching import fetch_description
-from steward.connections.catalogue.installed import PACKAGE, InstalledService
-from steward.connections.catalogue.names import OPERATION_NAME, SERVICE_NAME
-from steward.connections.catalogue.record import Adapter, Operation
-from steward.connections.catalogue.shelf import Found
-from steward.connections.catalogue.texts import MOST_BYTES
+from steward.broker import Risk, Role, fields_of, propose_roles, with_roles, without_roles
+from steward.connections import (
+    MOST_DESCRIPTION_BYTES,
+    OPERATION_NAME,
+    PACKAGE,
+    SERVICE_NAME,
+    Adapter,
+    Found,
+    InstalledService,
+    Operation,
+    convert_packaged,
+    convert_text,
+    fetch_description,
+    packages,
+)
 from steward.identity import Access
-from steward.tools._services import OWN_ROLES, arguments_schema, full_name
+from steward.tools import OWN_ROLES, arguments_schema, operation_tool_name
 
 router = APIRouter(prefix="/projects/{project_id}/catalogue", tags=["catalogue"])
 
@@ -123,6 +127,7 @@ class ServiceOperationOut(OperationSummary):
     chosen_risk: Risk | None
     risk_reason: str | None
     roles_confirmed: bool
+    often_used: bool = Field(description="One of the most used operations of a well-known service.")
 
 
 class ServiceOperationDetail(ServiceOperationOut):
@@ -140,10 +145,12 @@ class DescriptionIn(Input):
     service: str | None = Field(
         None, pattern=SERVICE_NAME, description="The id of a service that a package describes."
     )
-    text: str | None = Field(None, max_length=MOST_BYTES, description="The description itself.")
+    text: str | None = Field(
+        None, max_length=MOST_DESCRIPTION_BYTES, description="The description itself."
+    )
     base64: Base64Bytes | None = Field(
         None,
-        max_length=MOST_BYTES * 4 // 3 + 4,
+        max_length=MOST_DESCRIPTION_BYTES * 4 // 3 + 4,
         description="The description itself where it is no text, such as gRPC's descriptors.",
     )
     url: str | None = Field(
@@ -424,21 +431,24 @@ def _installed_out(service: InstalledService, connections: list[str]) -> Install
 def _operation_fields(
     request: Request, access: Access, service: str, operation: Operation
 ) -> dict[str, Any]:
-    choice = desk_of(request).services.choice(access.scope, service, operation)
+    services = desk_of(request).services
+    record = services.record(access.scope, service)
+    choice = services.choice(access.scope, service, operation)
     chosen = choice.risk if choice else None
     return {
         "name": operation.name,
-        "title": operation.title,
+        "title": record.title(operation),
         "description": operation.description,
         "verb": operation.verb,
         "path": operation.path,
-        "risk": Risk(chosen or operation.risk),
+        "risk": Risk(chosen or record.risk(operation)),
         "hash": operation.hash,
         "deprecated": operation.deprecated,
         "offered": bool(choice and choice.offered),
         "chosen_risk": Risk(chosen) if chosen else None,
         "risk_reason": choice.risk_reason if choice else None,
         "roles_confirmed": bool(choice and choice.roles is not None),
+        "often_used": operation.name in record.curated,
     }
 
 
@@ -450,6 +460,8 @@ def _detail(
     schema = without_roles(arguments_schema(operation))
     fields = fields_of(schema)
     roles = (choice.roles if choice else None) or {}
+    known = desk.services.record(access.scope, service).curated.get(operation.name)
+    proposed = {path: Role(role) for path, role in known.roles.items()} if known else {}
     connections = [
         each
         for each in desk.documents.listed(access.scope, kind="service")
@@ -463,7 +475,7 @@ def _detail(
                 path=path,
                 description=str(fields[path].get("description", "")),
                 role=Role(roles[path]) if path in roles else None,
-                proposed=role,
+                proposed=proposed.get(path, role),
             )
             for path, role in propose_roles(schema).items()
             if path not in OWN_ROLES
@@ -471,5 +483,5 @@ def _detail(
         answer=dict(operation.answer or (choice.answer if choice else None) or {}) or None,
         scopes=list(operation.scopes),
         pages=operation.pagination is not None,
-        tools=[full_name(each, operation.name) for each in connections],
+        tools=[operation_tool_name(each, operation.name) for each in connections],
     )

@@ -11,10 +11,10 @@ from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut
 from steward.api.routes.history import CommitOut, DiffOut, commit_out
-from steward.data.workbench import Workbench
-from steward.flows.direct_calls import DirectCall
+from steward.flows import DirectCall
 from steward.identity import Access
 from steward.tools import change_arguments
+from steward.workbench import Workbench
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["changes"])
 

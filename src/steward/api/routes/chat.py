@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field, StringConstraints
 
-from steward.agents.asking.reading import Reading
-from steward.agents.threads import HEAD, PROGRAM, Parent, subject_of, thread_of
+from steward.agents import CHAT_PROGRAM, HEAD, Parent, Reading, subject_of, thread_of
 from steward.api.chat_documents import ChatOut, MessageOut, chat_out, message_out, turns_out
 from steward.api.chat_events import Place
 from steward.api.context import ApiContext, context_of, steward_of
@@ -20,8 +19,8 @@ from steward.api.guards import AsOperator, AsViewer
 from steward.api.streams import EventStream
 from steward.api.types import RUN_ID, THREAD_ID, UPLOAD_ID, ThreadId
 from steward.app import Steward
-from steward.core.errors import Conflict
-from steward.flows.fast_path import Question, query_request, question_in
+from steward.core import Conflict
+from steward.flows import Question, query_request, question_in
 from steward.identity import Access
 from steward.runs import Run, RunRequest
 
@@ -118,7 +117,7 @@ def list_messages(
 
 def _message(steward: Steward, access: Access, run: Run) -> MessageOut:
     found = steward.threads.turns.of_run(access.scope, run.id)
-    planned = found is not None and run.program == PROGRAM
+    planned = found is not None and run.program == CHAT_PROGRAM
     turn = turns_out(steward, access.scope, [found])[0] if found and planned else None
     return message_out(steward, run, turn)
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
-from steward.flows.code_check import Code, Language
+from steward.flows import Code, Language
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
 

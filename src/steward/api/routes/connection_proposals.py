@@ -19,8 +19,7 @@ from steward.api.routes.connections import (
     desk_of,
 )
 from steward.connections import load_connectors
-from steward.connections.discovery.desk import told_wrong
-from steward.connections.discovery.proposal import Proposal
+from steward.connections.discovery import Proposal, told_wrong
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
 

@@ -22,7 +22,7 @@ from steward.api.guards import AsAdmin, AsOperator, AsViewer, InProject
 from steward.api.routes.sign_ins import SignInOut, sign_in_out
 from steward.api.types import ConnectionId
 from steward.connections import Check, Connection, Connector, Desk, Draft, load_connectors
-from steward.connections.mcp.settings import program_hash
+from steward.connections.mcp import program_hash
 from steward.identity import Access, Role
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])

@@ -12,14 +12,10 @@ from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsViewer
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import BranchName, DatasetName, Reference, RunId, VersionId
-from steward.core.documents import read_json
-from steward.core.errors import Invalid, NotFound, Problem
-from steward.core.mistakes import in_words, mistakes
-from steward.data.workbench import DatasetCard, Filter, Sort
-from steward.data.workbench.insights import Kind
-from steward.data.workbench.rows import Operator
-from steward.flows.direct_calls import DirectCall
+from steward.core import Invalid, NotFound, Problem, in_words, mistakes, read_json
+from steward.flows import DirectCall
 from steward.identity import Access
+from steward.workbench import DatasetCard, Filter, Kind, Operator, Sort
 
 router = APIRouter(prefix="/projects/{project_id}/datasets", tags=["datasets"])
 

@@ -21,7 +21,7 @@ from steward.definitions import (
     to_entries,
 )
 from steward.definitions.formats import Format, Imported, export_definitions, import_definitions
-from steward.flows.direct_calls import DirectCall
+from steward.flows import DirectCall
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}/definitions", tags=["definitions"])

@@ -10,10 +10,8 @@ from pydantic import Field
 from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
-from steward.app.figure_names import flow_titles
-from steward.observe import Detail, Detailed, Outage
-from steward.observe.details import Part, Sums
-from steward.observe.facts import NANO
+from steward.app import flow_titles
+from steward.observe import NANO, Detail, Detailed, Outage, Part, Sums
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 

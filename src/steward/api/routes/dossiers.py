@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from steward.agents.dossier import as_markdown, dossier
+from steward.agents import as_markdown, dossier
 from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer

@@ -9,7 +9,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsEditor, AsViewer
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 from steward.evaluation import KeptReport, read_report
 
 router = APIRouter(prefix="/projects/{project_id}/evaluations", tags=["evaluations"])

@@ -16,11 +16,10 @@ from steward.api.guards import AsAdmin, AsViewer, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
 from steward.api.streams import EventStream
 from steward.app import Steward
-from steward.core import Event
-from steward.core.errors import Invalid, StewardError
+from steward.core import Event, Invalid, StewardError
 from steward.identity import Access
 from steward.observe import AuditFormat
-from steward.store.eventlog import topic
+from steward.store import topic
 
 router = APIRouter(prefix="/projects/{project_id}/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0

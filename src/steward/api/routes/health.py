@@ -9,7 +9,7 @@ from steward import __version__
 from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAnyone
-from steward.core.errors import Denied, Unavailable
+from steward.core import Denied, Unavailable
 from steward.store import latest_revision, schema_revision
 
 router = APIRouter(tags=["health"])

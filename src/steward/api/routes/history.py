@@ -13,9 +13,9 @@ from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut, InsightOut, insight_out
 from steward.api.types import BranchName, BranchPath, CommitId, Reference, VersionId
-from steward.data.versions import Branch, Commit
-from steward.flows.direct_calls import DirectCall
+from steward.flows import DirectCall
 from steward.identity import Access
+from steward.versions import Branch, Commit
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["history"])
 

@@ -5,37 +5,61 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
 from starlette.types import Message, Receive, Scope, Send
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.guards import identify
-from steward.core.errors import RateLimited, Unauthenticated, Unavailable
-from steward.identity import Access, Role
+from steward.api.problems import problem_of
+from steward.api.routes.oauth import MCP_PATH, RESOURCE_METADATA, base_of
+from steward.core import Misconfigured, RateLimited, Unauthenticated, Unavailable
+from steward.identity import MCP, Access, Role
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 router = APIRouter(tags=["mcp"])
 _ACCESS: Final = "steward.access"
-MCP_PATH: Final = "/mcp"
 _UNSIGNED: Final = "MCP clients use an API token: send 'Authorization: Bearer <token>'. Create one under API tokens."
 _MOST_SESSIONS: Final = 1_000
 SESSIONS_PER_PERSON: Final = 20
 _SESSION_HEADER: Final = b"mcp-session-id"
+_VERSION_HEADER: Final = "mcp-protocol-version"
 _IDLE_SECONDS: Final = 1_800.0
 
 
 def as_client(request: Request) -> Access:
     """Whom a client acts for: the person of its token, in the token's project, with the token's role."""
-    principal = identify(request)
+    try:
+        principal = identify(request, audience=MCP)
+    except Unauthenticated as problem:
+        raise Unsigned(problem) from None
     if principal.limits is None:
-        raise Unauthenticated(_UNSIGNED)
+        raise Unsigned(Unauthenticated(_UNSIGNED))
     access = steward_of(request).identity.projects.enter(principal, principal.limits.project_id)
     access.require(Role.viewer)
     return access
+
+
+class Unsigned(HTTPException):
+    """Tells a client that came without a token, or with a bad one, where its person can sign in (RFC 9728)."""
+
+    def __init__(self, problem: Unauthenticated) -> None:
+        super().__init__(401, problem.message)
+        self.problem = problem
+
+
+async def answer_unsigned(request: Request, raised: Exception) -> Response:
+    found = cast(Unsigned, raised)
+    answer = problem_of(request.state.request_id, found.problem)
+    try:
+        place = f"{base_of(request)}{RESOURCE_METADATA}{MCP_PATH}"
+    except Misconfigured:
+        return answer
+    answer.headers["WWW-Authenticate"] = f'Bearer realm="steward", resource_metadata="{place}"'
+    return answer
 
 
 AsClient = Annotated[Access, Depends(as_client)]
@@ -45,11 +69,20 @@ AsClient = Annotated[Access, Depends(as_client)]
 async def speak_mcp(request: Request, access: AsClient) -> Response:
     """One message of a client, or its stream of what the server has to say."""
     door = await _door(request)
-    if _SESSION_HEADER.decode() not in request.headers:
+    if opens_session(request):
         door.sessions.require(access.user_id)
     if request.method == "GET":
         context_of(request).streams.require(access.user_id)
     return _HandedOver(door, access, context_of(request))
+
+
+def opens_session(request: Request) -> bool:
+    """Whether the message would begin a session; since revision 2026-07-28 there are none."""
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+    spoken = request.headers.get(_VERSION_HEADER)
+    keeps_none = spoken is not None and spoken not in HANDSHAKE_PROTOCOL_VERSIONS
+    return not keeps_none and _SESSION_HEADER.decode() not in request.headers
 
 
 class McpDoor:
@@ -57,7 +90,7 @@ class McpDoor:
 
     def __init__(self, manager: "StreamableHTTPSessionManager") -> None:
         self.manager = manager
-        self.sessions = ClientPlaces()
+        self.sessions = ClientPlaces(SESSIONS_PER_PERSON)
         self._opened = asyncio.Event()
         self._closed = asyncio.Event()
         self._task = asyncio.create_task(self._hold())
@@ -118,6 +151,8 @@ class _HandedOver(Response):
         self._context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Space around a value is no part of it (RFC 9110, 5.5); the transport compares letter by letter.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope[_ACCESS] = self._access
         scope["user"] = _user(self._access)
         if scope["method"] != "GET":
@@ -161,7 +196,7 @@ async def _door(request: Request) -> McpDoor:
 def _loaded() -> Callable[[ApiContext], "StreamableHTTPSessionManager"]:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from steward.flows.client_sessions import Client
+    from steward.flows import Client
     from steward.mcp import Caller, build_server, client_name
 
     async def find_caller(context: Any) -> Caller:

@@ -16,7 +16,7 @@ from steward.api.problems import problem_of
 from steward.api.routes.events import still_allowed
 from steward.api.routes.observe import Hours, OverviewOut, TraceOut, overview, trace
 from steward.api.types import RunId
-from steward.core.errors import Invalid, StewardError
+from steward.core import Invalid, StewardError
 from steward.identity import Access, Role
 
 router = APIRouter(prefix="/projects/{project_id}/metrics", tags=["observe"])

@@ -12,15 +12,23 @@ from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsViewer
 from steward.app import Steward
-from steward.core.settings import ModelChoice, ModelPrice
-from steward.flows.direct_calls import DirectCall
+from steward.core import ModelChoice, ModelPrice
+from steward.flows import DirectCall
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
-from steward.models import Chosen, Role, SetupRevision, examine, hurried
-from steward.models.lineup import set_up
-from steward.models.local import Shelf, Weights, find_engine, find_ollama, listed_weights
-from steward.models.local.weights import Kept
-from steward.models.setups import LEVELS, Level, SetUpModel, own_scope
+from steward.models import (
+    LEVELS,
+    Chosen,
+    Level,
+    Role,
+    SetUpModel,
+    SetupRevision,
+    examine,
+    hurried,
+    own_scope,
+    set_up,
+)
+from steward.models.local import Kept, Shelf, Weights, find_engine, find_ollama, listed_weights
 
 router = APIRouter(prefix="/projects/{project_id}/models", tags=["models"])
 local_router = APIRouter(prefix="/projects/{project_id}/local-models", tags=["models"])

@@ -14,17 +14,27 @@ from steward.api.context import context_of
 from steward.api.documents import Output, attachment
 from steward.api.guards import AsViewer
 from steward.api.types import RunId
-from steward.app import Steward
-from steward.app.failing_triggers import FailingTrigger, failing_triggers
-from steward.app.figure_names import figure_names, flow_tags, flow_titles
-from steward.data.show.csv_files import spreadsheet_safe
+from steward.app import (
+    FailingTrigger,
+    Steward,
+    failing_triggers,
+    figure_names,
+    flow_tags,
+    flow_titles,
+)
 from steward.identity import Access
-from steward.observe import Dimension, Trace, TraceFilter, TraceRow
-from steward.observe.costs import CostReport
-from steward.observe.facts import NANO
-from steward.observe.overview import OverviewFigures
-from steward.observe.period_sums import Totals
-from steward.trace.spans import Value
+from steward.observe import (
+    NANO,
+    CostReport,
+    Dimension,
+    OverviewFigures,
+    Totals,
+    Trace,
+    TraceFilter,
+    TraceRow,
+)
+from steward.output import spreadsheet_safe
+from steward.trace import Value
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 
@@ -157,11 +167,19 @@ class BucketOut(Output):
     position: int = Field(description="The first span that begins in it or before.")
 
 
+class TraceReadingOut(Output):
+    read: int = Field(description="Entries of journals that are read.")
+    entries: int
+
+
 class TraceOut(Output):
     total: int = Field(description="Spans that fit the filter.")
     start: datetime
     milliseconds: float
     is_over: bool
+    reading: TraceReadingOut | None = Field(
+        description="Set while a long trace is being read: the spans are only the first ones. Ask again."
+    )
     buckets: list[BucketOut] = Field(
         description="The whole trace in 200 equal parts of its time; with offset 0 only."
     )
@@ -250,7 +268,7 @@ async def trace(
 
     def read() -> TraceOut:
         sight = context.steward.playbooks.people.sight(access)
-        found = context.steward.observations.traces.trace(access.scope, run_id, sight.shows)
+        found = context.steward.observations.traces.look(access.scope, run_id, sight.shows)
         answer = _trace_out(found, offset, limit, wanted, folded or ())
         if buckets and offset == 0:
             answer.buckets = [BucketOut.model_validate(each) for each in found.buckets]
@@ -390,6 +408,7 @@ def _trace_out(
         start=found.start,
         milliseconds=(found.end - found.start).total_seconds() * 1000,
         is_over=found.is_over,
+        reading=TraceReadingOut.model_validate(found.reading) if found.reading else None,
         buckets=[],
         spans=[_span_out(row) for row in rows],
     )

@@ -11,8 +11,7 @@ from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
 from steward.api.routes.events import number
 from steward.api.run_documents import RunOut, run_out
-from steward.playbooks.deployments import Deployment
-from steward.playbooks.shadows import Comparison
+from steward.playbooks import Deployment, ShadowComparison
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
@@ -293,7 +292,7 @@ def list_shadow_comparisons(
     """Runs of the deployed revision beside their shadows, newest first, with what differs."""
     shadows = playbooks_of(request).shadows
 
-    def fetch(before: str | None, count: int) -> list[Comparison]:
+    def fetch(before: str | None, count: int) -> list[ShadowComparison]:
         return shadows.comparisons(access, playbook_id, before=before, limit=count)
 
     items, following = page(fetch, lambda item: item.live_id, cursor, limit)

@@ -1,10 +1,10 @@
 """Playbooks as files: taken in, and given out one by one or all at once."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from steward.api.documents import Input, Output, attachment
 from steward.api.guards import AsEditor, AsViewer
@@ -14,19 +14,30 @@ from steward.api.playbook_documents import (
     PlaybookProblem,
     card_out,
     playbooks_of,
+    small_layout,
 )
-from steward.core.errors import TooLarge
-from steward.playbooks import Change
-from steward.playbooks.exchange import MOST_FILES, Imported, Source
-from steward.playbooks.packing import LARGEST_ZIP, packed, unpacked
+from steward.core import Invalid, TooLarge
+from steward.playbooks import (
+    LARGEST_ZIP,
+    MOST_FILES,
+    Change,
+    Imported,
+    SourceFile,
+    packed,
+    unpacked,
+)
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+DrawnLayout = Annotated[dict[str, Any], AfterValidator(small_layout)]
 
 
 class ImportIn(Input):
     yaml: str = Field(max_length=1_000_000)
     message: str = Field("", max_length=400)
     mine: bool = Field(False, description="Leave out whom it belongs to and is shared with.")
+    layout: DrawnLayout | None = Field(
+        None, description="Where an editor draws the nodes; merged with what is drawn here."
+    )
 
 
 class ImportOut(Output):
@@ -38,7 +49,7 @@ class ImportOut(Output):
 def import_playbook(request: Request, access: AsEditor, body: ImportIn) -> ImportOut:
     """Takes in one file: a new draft, a new revision, or nothing when nothing differs."""
     done = playbooks_of(request).exchange.bring_in(
-        access, body.yaml, message=body.message, mine=body.mine
+        access, body.yaml, message=body.message, mine=body.mine, layout=body.layout
     )
     return ImportOut.model_validate({"change": done.change.value, "playbook": done.card})
 
@@ -46,6 +57,9 @@ def import_playbook(request: Request, access: AsEditor, body: ImportIn) -> Impor
 class FileIn(Input):
     name: str = Field(min_length=1, max_length=500, description="How the answer names it.")
     yaml: str = Field(max_length=1_000_000)
+    layout: DrawnLayout | None = Field(
+        None, description="From the file of its drawing; merged with what is drawn here."
+    )
 
 
 class ImportFilesIn(Input):
@@ -91,7 +105,19 @@ async def unpack_playbooks(request: Request, _access: AsEditor) -> UnpackedOut:
         if len(content) > LARGEST_ZIP:
             raise TooLarge(f"A zip of playbooks has at most {LARGEST_ZIP:,} bytes.")
     found = await to_thread.run_sync(unpacked, bytes(content))
-    return UnpackedOut(files=[FileIn(name=each.name, yaml=each.text) for each in found])
+    for each in found:
+        if each.unreadable is not None:
+            raise Invalid(each.unreadable)
+    return UnpackedOut(
+        files=[
+            FileIn(
+                name=each.name,
+                yaml=each.text,
+                layout=None if each.layout is None else dict(each.layout),
+            )
+            for each in found
+        ]
+    )
 
 
 @router.post("/import/files")
@@ -101,7 +127,7 @@ def import_playbook_files(
     """Takes in several files, all of them or none."""
     done = playbooks_of(request).exchange.bring_in_all(
         access,
-        [Source(each.name, each.yaml) for each in body.files],
+        [SourceFile(each.name, each.yaml, layout=each.layout) for each in body.files],
         message=body.message,
         mine=body.mine,
         trial=body.trial,
@@ -130,7 +156,8 @@ def _imported_out(done: Imported, *, written: bool) -> ImportedFileOut:
     responses={200: {"content": {"application/zip": {}}, "description": "One file each."}},
 )
 def export_playbooks(request: Request, access: AsViewer) -> Response:
-    """Every playbook the caller sees, one file each; the same playbooks give the same bytes."""
+    """Every playbook the caller sees, one file each, and beside it one for its drawing; the same playbooks give the same
+    bytes."""
     content = packed(playbooks_of(request).exchange.files(access))
     return Response(
         content, media_type="application/zip", headers=attachment("playbooks.zip", len(content))

@@ -10,6 +10,7 @@ from steward.api.documents import Cursor, Input, Limit, Output, Page, decode_cur
 from steward.api.guards import AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.playbook_documents import PlaybookId, playbooks_of
 from steward.api.run_documents import RunOut, run_out
+from steward.api.types import BranchName
 from steward.identity import Role
 from steward.playbooks import subject_of
 
@@ -61,10 +62,10 @@ class NeedsOut(Output):
 
 @router.get("/{playbook_id}/needs")
 def list_playbook_needs(
-    request: Request, access: AsViewerOrRunner, playbook_id: PlaybookId
+    request: Request, access: AsViewerOrRunner, playbook_id: PlaybookId, branch: BranchName = "main"
 ) -> NeedsOut:
-    """The datasets and connections that a run would need on main, each with what is missing."""
-    found = playbooks_of(request).running.needs(access, playbook_id)
+    """The datasets and connections that a run on a branch would need, each with what is missing there."""
+    found = playbooks_of(request).running.needs(access, playbook_id, branch=branch)
     return NeedsOut(items=[NeedOut.model_validate(each) for each in found])
 
 

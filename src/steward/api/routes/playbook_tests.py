@@ -11,7 +11,7 @@ from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, playbooks_of
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import RunId
-from steward.playbooks.rehearsals import Wish
+from steward.playbooks import Wish
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
@@ -78,7 +78,7 @@ class KeptTestsOut(Output):
 
 
 class NodePriceOut(Output):
-    node: str
+    node: str = Field(description="The ids on the way to the step, such as `each/write`.")
     usd: float | None = Field(
         description="US dollars: the average of past runs, or the least by an estimate; null: no price is known."
     )
@@ -88,6 +88,12 @@ class NodePriceOut(Output):
     seconds: float
     rests_on: str = Field(description="How the price is known, or why not, in words.")
     is_estimate: bool = Field(description="Whether something in it never ran.")
+    times: float | None = Field(
+        description="How often it runs in a run, at least; null: known at the run, and the price is for one item."
+    )
+    most_times: float | None = Field(description="How often it runs at most.")
+    each_usd: float | None = Field(description="What it costs once, at least.")
+    most_each_usd: float | None = Field(description="What it costs once, at most.")
 
 
 class PriceOut(Output):
@@ -96,6 +102,9 @@ class PriceOut(Output):
     most_usd: float | None
     unknown: list[str] = Field(description="Steps whose price is not known.")
     nodes: list[NodePriceOut]
+    inner: list[NodePriceOut] = Field(
+        description="Steps inside others. What they cost is in the price of the step around them."
+    )
 
 
 @router.get("/{playbook_id}/test-inputs")

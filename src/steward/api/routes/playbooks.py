@@ -28,7 +28,7 @@ from steward.api.playbook_documents import (
     changed,
     playbooks_of,
 )
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.identity import Access, Role
 from steward.playbooks import Allowed, Card, State, as_json, as_yaml, playbook_schema
 

@@ -9,8 +9,7 @@ from pydantic import Field, StringConstraints
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsEditor, AsViewer
-from steward.broker.presets import PRESETS, faults
-from steward.broker.rulebook import PolicyRevision
+from steward.broker import PRESETS, PolicyRevision, faults
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["policy"])
 

@@ -6,17 +6,13 @@ from typing import Annotated, Final, TypeVar
 from fastapi import APIRouter, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 
-from steward.agents.asking.options import Option, Options
-from steward.agents.asking.reading import Chip, ColumnRef, Reading
-from steward.agents.asking.wording import Words
-from steward.agents.writing import Writing
+from steward.agents import Chip, ColumnRef, Option, Options, Reading, Words, Writing
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Limit, Output, encode_cursor, offset_of
 from steward.api.guards import AsViewer
 from steward.api.types import BranchName
 from steward.app import Steward
-from steward.core.errors import Invalid
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Invalid, in_words, mistakes
 from steward.definitions import facts_from
 from steward.identity import Access
 

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from steward.api.context import context_of
 from steward.api.guards import AsOperator
-from steward.observe.otlp_spans import JSON, PROTOBUF, answer_to, spans_of_request
+from steward.observe import JSON, PROTOBUF, answer_to, spans_of_request
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 _REQUEST = {

@@ -6,15 +6,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request, status
 from pydantic import Field, StringConstraints
 
+from steward.agents import HEAD, questions_to_try, suggestions
 from steward.agents.recipes import Preflight, Recipe, RecipeShelf
-from steward.agents.suggest import suggestions
-from steward.agents.threads import HEAD
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.types import THREAD_ID, UPLOAD_ID
 from steward.app import Steward
-from steward.core.errors import Invalid, NotFound, Problem
+from steward.core import Invalid, NotFound, Problem
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["recipes"])
 
@@ -135,12 +134,17 @@ def list_suggestions(
     ] = None,
     branch: Annotated[str, Query(min_length=1, max_length=100)] = "main",
 ) -> Page[SuggestionOut]:
-    """What could be done next, from what is known about the datasets; at most six, the most useful first."""
+    """What could be done next, from what is known about the datasets: at most six, the most useful first.
+
+    Without a dataset, up to four questions that chat answers come before them.
+    """
     steward = steward_of(request)
     known = _shelf(steward).catalogue(access.scope, access.user_id, branch)
     if dataset is not None and dataset not in known.datasets:
         raise NotFound(f"There is no dataset {dataset!r} on {branch}.")
-    found = suggestions(known, steward.clock.now().date(), dataset=dataset)
+    today = steward.clock.now().date()
+    asked = questions_to_try(known, today) if dataset is None else []
+    found = [*asked, *suggestions(known, today, dataset=dataset)]
     return Page(items=[SuggestionOut.model_validate(each) for each in found], next_cursor=None)
 
 

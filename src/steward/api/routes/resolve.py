@@ -8,7 +8,7 @@ from steward.api.documents import Input, Name
 from steward.api.guards import AsEditor
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName
-from steward.flows.direct_calls import DirectCall
+from steward.flows import DirectCall
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["resolve"])

@@ -21,12 +21,10 @@ from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
 from steward.api.run_documents import EntryOut, run_out
 from steward.api.streams import EventStream
 from steward.api.types import RunId
-from steward.core.errors import Invalid
-from steward.flows import Flow, load_flow
-from steward.flows.standing import calls_at, standings
+from steward.core import Invalid
+from steward.flows import Flow, calls_at, load_flow, standings
 from steward.identity import Access
-from steward.runs import Runs
-from steward.runs.projection import Call, calls_of
+from steward.runs import Call, Runs, calls_of
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
 

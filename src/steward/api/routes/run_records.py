@@ -14,9 +14,9 @@ from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer, AsViewerOrRunner
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import RunId
-from steward.core.errors import NotFound
-from steward.runs.projection import calls_of
-from steward.store.blobs import checked_chunks
+from steward.core import NotFound
+from steward.runs import calls_of
+from steward.store import checked_chunks
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
 

@@ -20,11 +20,9 @@ from steward.api.run_documents import (
     run_out,
 )
 from steward.api.types import RunId
-from steward.broker.grants import DIRECT_PROGRAM
-from steward.broker.tool import Risk
-from steward.core.errors import Invalid, Problem
-from steward.flows.fast_path import Question
-from steward.flows.launch import Start
+from steward.broker import DIRECT_PROGRAM, Risk
+from steward.core import Invalid, Problem
+from steward.flows import Question, Start
 from steward.identity import Role
 from steward.runs import Run
 
@@ -176,6 +174,8 @@ class ActionOut(Output):
     commits: list[str]
     way: str
     undone: bool
+    turned_by: str | None = Field(description="Who undid or redid it last.")
+    turned_at: datetime | None
 
 
 class UndoPlanOut(Output):

@@ -9,7 +9,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsAdmin, AsEditor
 from steward.api.types import SecretName
-from steward.core.errors import Denied
+from steward.core import Denied
 from steward.store import OWN_SECRETS
 
 router = APIRouter(prefix="/projects/{project_id}/secrets", tags=["secrets"])

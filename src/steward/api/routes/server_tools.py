@@ -14,13 +14,10 @@ from steward.api.documents import (
 from steward.api.guards import AsAdmin, AsViewer
 from steward.api.routes.connections import desk_of
 from steward.api.types import ConnectionId
-from steward.broker.role_proposals import propose_roles
-from steward.broker.roles import DECLARABLE, Role, fields_of, without_roles
-from steward.broker.tool import Risk
-from steward.connections import Connection
-from steward.connections.tools import ServerTool
+from steward.broker import DECLARABLE, Risk, Role, fields_of, propose_roles, without_roles
+from steward.connections import Connection, ServerTool
 from steward.identity import Access
-from steward.tools._mcp import accept_tools, confirm_roles, full_name
+from steward.tools import accept_tools, confirm_roles, server_tool_name
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
 
@@ -180,7 +177,7 @@ def _tool_out(connection: Connection, tool: ServerTool) -> ServerToolOut:
     changed = tool.accepted if tool.state == "changed" else None
     return ServerToolOut(
         name=tool.name,
-        tool=full_name(connection, tool.name),
+        tool=server_tool_name(connection, tool.name),
         title=shown.title,
         description=shown.description,
         arguments=dict(shown.arguments),

@@ -11,8 +11,8 @@ from steward.api.guards import AsEditor
 from steward.api.routes.uploads import LOAD, InspectionOut
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName
-from steward.core.errors import Bug
-from steward.flows.direct_calls import DirectCall
+from steward.core import Bug
+from steward.flows import DirectCall
 from steward.identity import Access, Role
 from steward.tools import FileOptions, keep_address, server_name
 

@@ -10,7 +10,7 @@ from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsPerson, AsSignedIn, cookie_name
 from steward.api.types import RoleName, SessionId, role_name
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 from steward.identity import NewSession, OpenSession, Origin, Principal, Project, User
 
 router = APIRouter(tags=["session"])

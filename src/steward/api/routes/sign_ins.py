@@ -12,9 +12,8 @@ from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson, InProject
 from steward.api.types import ConnectionId
-from steward.connections.sign_in_sessions import Status
-from steward.core.errors import Denied, Invalid, NotFound, StewardError
-from steward.core.ids import is_id
+from steward.connections import Status
+from steward.core import Denied, Invalid, NotFound, StewardError, is_id
 from steward.identity import Access, Role
 
 router = APIRouter(tags=["connections"])

@@ -15,8 +15,7 @@ from steward.api.guards import AsAnyone, AsOrganisationOwner, cookie_name
 from steward.api.problems import problem
 from steward.api.routes.session import is_encrypted, keep_cookie
 from steward.api.types import PROJECT_ID, RoleName
-from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, StewardError
-from steward.core.mistakes import in_words, mistakes
+from steward.core import Denied, Invalid, Misconfigured, NotFound, StewardError, in_words, mistakes
 from steward.identity.sign_on import Provider, ProviderDocument, is_loopback
 
 router = APIRouter(tags=["sign-on"])

@@ -6,10 +6,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from pydantic import Field, StringConstraints
 
-from steward.agents.skills import Checked, FileChange, Listed, Origin, Skill, Version
-from steward.agents.skills.archives import MOST_ARCHIVE_BYTES
-from steward.agents.skills.changes import text_of
-from steward.agents.skills.model import SKILL_FILE
+from steward.agents.skills import (
+    MOST_ARCHIVE_BYTES,
+    SKILL_FILE,
+    Checked,
+    FileChange,
+    Listed,
+    Origin,
+    Skill,
+    Version,
+    text_of,
+)
 from steward.api.bodies import bytes_of
 from steward.api.context import steward_of
 from steward.api.documents import (
@@ -22,8 +29,8 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsEditor, AsViewer
-from steward.broker.tool import Risk
-from steward.core.errors import NotFound
+from steward.broker import Risk
+from steward.core import NotFound
 
 router = APIRouter(prefix="/projects/{project_id}/skills", tags=["skills"])
 

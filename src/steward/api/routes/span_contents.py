@@ -9,7 +9,7 @@ from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
 from steward.api.types import RUN_ID, RunId
-from steward.observe.span_content import DiffLine
+from steward.observe import DiffLine
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
 

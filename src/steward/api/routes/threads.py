@@ -7,8 +7,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from steward.agents.gallery import Gallery, Kind
-from steward.agents.threads import Thread, position_of
+from steward.agents import Gallery, Kind, Thread, position_of
 from steward.api.chat_documents import (
     ExhibitOut,
     ThreadOut,

@@ -23,16 +23,21 @@ from steward.api.documents import (
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ScheduleId
-from steward.broker.grants import Grant, bound_to
-from steward.broker.tool import Risk
-from steward.core.errors import Invalid
-from steward.flows.drawing import expression_rules, node_types
-from steward.flows.launch import Start
-from steward.flows.model import dump_flow, dump_yaml, flow_schema, load_flow, load_yaml
-from steward.flows.validate import validate
+from steward.broker import Grant, Risk, bound_to
+from steward.core import Invalid
+from steward.flows import (
+    Start,
+    dump_flow,
+    dump_yaml,
+    expression_rules,
+    flow_schema,
+    load_flow,
+    load_yaml,
+    node_types,
+    validate,
+)
 from steward.playbooks import TELLING, TRIGGERS
-from steward.runs import Missed, Schedule
-from steward.runs.schedules import following_moments
+from steward.runs import Missed, Schedule, following_moments
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
 _NEXT = 3

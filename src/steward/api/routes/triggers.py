@@ -18,7 +18,7 @@ from steward.api.guards import (
     count_against_address,
 )
 from steward.api.types import EventId, TriggerId
-from steward.core.errors import Denied, NotFound
+from steward.core import Denied, NotFound
 from steward.identity import Access
 from steward.playbooks import Action, EventState, Shown, TriggerDesk, TriggerEvent
 

@@ -12,9 +12,9 @@ from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName, UploadId
-from steward.data.workbench.uploads import Upload
-from steward.flows.direct_calls import DirectCall
+from steward.flows import DirectCall
 from steward.tools import FileOptions
+from steward.workbench import Upload
 
 LOAD: Final = "load"
 """The subject of runs that load data, by which pages find them again."""
@@ -100,7 +100,9 @@ def append_to_upload(
 
 @router.delete("/{upload_id}", status_code=status.HTTP_204_NO_CONTENT)
 def abandon_upload(request: Request, access: AsEditor, upload_id: UploadId) -> None:
-    steward_of(request).workbench.bringing.abandon(access.scope, upload_id)
+    bringing = steward_of(request).workbench.bringing
+    bringing.get(access.scope, upload_id)
+    bringing.abandon(access.scope, upload_id)
 
 
 @router.post("/{upload_id}/inspect")

@@ -11,10 +11,10 @@ from steward.api.guards import AsAsked
 from steward.api.run_documents import RunDetail, RunOut, run_detail, run_out
 from steward.api.seeing import Seeing
 from steward.api.types import RunId
-from steward.broker.schemas import first_problem
-from steward.core.errors import Invalid, NotFound
-from steward.data.versions import MAIN
-from steward.flows.direct_calls import DirectCall
+from steward.broker import first_problem
+from steward.core import Invalid, NotFound
+from steward.flows import DirectCall
+from steward.versions import MAIN
 
 router = APIRouter(prefix="/projects/{project_id}/runs/{run_id}/weighings", tags=["runs"])
 VIEW = "entity-rules"

@@ -2,8 +2,7 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store.guarded import TypedText
-from steward.store.tables import Json, Moment, metadata, scope_columns
+from steward.store import Json, Moment, TypedText, metadata, scope_columns
 
 services = Table(
     "catalogue_services",
@@ -42,4 +41,14 @@ operations = Table(
     Column("changed_by", String(40), nullable=False),
     Column("changed_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "service", "operation"),
+)
+
+rates = Table(
+    "catalogue_rates",
+    metadata,
+    *scope_columns(),
+    Column("connection_id", String(40), nullable=False),
+    # When its last requests went out, in microseconds since 1970: those of a minute, as many as it may send.
+    Column("moments", Json, nullable=False),
+    PrimaryKeyConstraint("project_id", "connection_id"),
 )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from steward.connections.http import Http, HttpAnswer, HttpLimits
-from steward.core.errors import Invalid, Misconfigured, StewardError
+from steward.core import Invalid, Misconfigured, StewardError, Unavailable
 
 Send = Callable[[str, str, Mapping[str, str], bytes], HttpAnswer]
 # Everything that botocore would look up on the machine; a connection says all of it.
@@ -69,6 +69,7 @@ def _called(
 ) -> tuple[int, Any, int]:
     try:
         import botocore.exceptions
+        import botocore.parsers
         import botocore.session
         from botocore import xform_name
         from botocore.awsrequest import AWSResponse
@@ -79,10 +80,10 @@ def _called(
         raise Misconfigured(
             "The connection needs the secrets “access_key_id” and “secret_access_key”."
         )
-    sent = 0
+    sent = status = 0
 
     def before_send(request: Any, **_: Any) -> Any:
-        nonlocal sent
+        nonlocal sent, status
         body = request.body
         content = body.read() if hasattr(body, "read") else body or b""
         headers = {
@@ -92,7 +93,7 @@ def _called(
         }
         whole = content.encode() if isinstance(content, str) else bytes(content)
         answer = send(request.method, request.url, headers, whole)
-        sent += len(answer.body)
+        sent, status = sent + len(answer.body), answer.status
         return AWSResponse(request.url, answer.status, dict(answer.headers), _Raw(answer.body))
 
     session = botocore.session.Session(session_vars=_NOTHING)
@@ -125,6 +126,14 @@ def _called(
         return status, {"error": _plain(told.get("Error", {}))}, sent
     except StewardError:
         raise
+    except botocore.parsers.ResponseParserError:
+        if status >= 400:
+            return (
+                status,
+                {"error": {"Message": "The answer is not in the service's format."}},
+                sent,
+            )
+        raise Unavailable("AWS answered with something that is not in its format.") from None
     except (botocore.exceptions.BotoCoreError, ValueError) as problem:
         raise Invalid(f"AWS cannot be called like this: {str(problem)[:300]}", code="aws") from None
     about = answer.pop("ResponseMetadata", {}) if isinstance(answer, dict) else {}

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,17 +14,19 @@ from steward.connections.catalogue.credentials import Credentials, Tokens, crede
 from steward.connections.catalogue.graphql_calls import read_graphql, write_graphql
 from steward.connections.catalogue.grpc_calls import call_grpc
 from steward.connections.catalogue.notify_calls import call_notify
+from steward.connections.catalogue.rates import Rates
 from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.requests import WireRequest, completed, write_request
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.health import Opened
 from steward.connections.hosts import HostPatterns, grpc_place, place_of
-from steward.connections.http import Http, HttpAnswer, HttpLimits
-from steward.core.clock import Clock
-from steward.core.errors import Misconfigured, RateLimited
+from steward.connections.http import Http, HttpAnswer, HttpLimits, Sink
+from steward.core import Clock, Invalid, Misconfigured, RateLimited
 
 MOST_PAGES: Final = 50
 LIMITS: Final = HttpLimits(response_bytes=50 << 20, time=timedelta(seconds=90))
+LARGE: Final = HttpLimits(response_bytes=2 << 30, time=timedelta(minutes=20))
+"""For an answer that goes into a file, and is not held."""
 _TRIES: Final = 3
 _LONGEST_WAIT: Final = 20.0
 _BUSY: Final = frozenset({429, 503})
@@ -52,11 +53,12 @@ class ServiceAnswer:
 
 
 class ServiceCalls:
-    def __init__(self, http: Http, clock: Clock) -> None:
+    def __init__(self, http: Http, clock: Clock, rates: Rates | None = None) -> None:
+        """Without `rates` no limit of a connection holds."""
         self._http = http
         self._clock = clock
+        self._rates = rates
         self._tokens = Tokens(http, clock)
-        self._recent: dict[str, deque[float]] = {}
 
     def base_url(self, service: Service, operation: Operation, settings: ServiceSettings) -> str:
         """Where the call goes: the connection's address before the description's."""
@@ -87,7 +89,7 @@ class ServiceCalls:
         idempotency_key: str = "",
     ) -> ServiceAnswer:
         settings: ServiceSettings = opened.settings
-        self._hold_back(opened.connection.id, settings.requests_per_minute)
+        await self._count(opened)
         if service.adapter == "aws":
             status, value, size = await call_aws(
                 self._http,
@@ -109,6 +111,36 @@ class ServiceCalls:
         return await over(
             opened, settings, service, operation, dict(arguments), pages, idempotency_key
         )
+
+    async def save(
+        self,
+        opened: Opened,
+        service: Service,
+        operation: Operation,
+        arguments: Mapping[str, Any],
+        sink: Sink,
+    ) -> HttpAnswer:
+        """One request whose answer goes to `sink` in pieces; an answer that is no success is returned whole."""
+        if service.adapter not in {"openapi", "google_discovery"}:
+            raise Invalid(
+                f"Answers of {service.title} cannot be loaded in pieces. Call the operation itself.",
+                code="not-streamed",
+            )
+        await self._count(opened)
+        base = self.base_url(service, operation, opened.settings)
+        key = (opened.connection.id, str(opened.connection.revision))
+        who = await credentials(
+            self._tokens,
+            key,
+            service,
+            operation,
+            opened.settings,
+            opened.secrets,
+            opened.service_line,
+        )
+        wire = write_request(operation, arguments, base)
+        answer, _ = await self._sent(wire, who, base, operation, "", LARGE, sink)
+        return answer
 
     async def _over_grpc(
         self,
@@ -137,6 +169,8 @@ class ServiceCalls:
                 break
             mark = json.dumps(following, sort_keys=True)
             if mark in seen or size > LIMITS.response_bytes:
+                break
+            if not await self._has_more_room(opened):
                 break
             seen.add(mark)
             arguments |= following
@@ -186,6 +220,8 @@ class ServiceCalls:
             mark = json.dumps(following, sort_keys=True)
             if mark in seen or size > LIMITS.response_bytes:
                 break
+            if not await self._has_more_room(opened):
+                break
             seen.add(mark)
             collected.append(value)
             arguments |= following
@@ -204,6 +240,8 @@ class ServiceCalls:
         base: str,
         operation: Operation,
         idempotency_key: str,
+        limits: HttpLimits = LIMITS,
+        sink: Sink | None = None,
     ) -> tuple[HttpAnswer, int]:
         place = place_of(base)
         only = HostPatterns.parse([f"{place.scheme}://{place.text}"])
@@ -224,7 +262,8 @@ class ServiceCalls:
                 check=lambda where: only.require(where, "the connection"),
                 # A key in the address would go along with a redirect.
                 follow=not who.query,
-                limits=LIMITS,
+                limits=limits,
+                sink=sink,
             )
             wait = _retry_after(answer, self._clock)
             # A service that says it was too busy has done nothing; others are asked again only where that is harmless.
@@ -235,21 +274,23 @@ class ServiceCalls:
                 await asyncio.sleep(wait)
         return answer, _TRIES
 
-    def _hold_back(self, connection_id: str, most: int) -> None:
-        """Refuses a call past the connection's own limit, and says when to come back."""
-        if most <= 0:
-            return
-        now = self._clock.now().timestamp()
-        recent = self._recent.setdefault(connection_id, deque())
-        while recent and recent[0] <= now - 60:
-            recent.popleft()
-        if len(recent) >= most:
-            wait = max(1, round(recent[0] + 60 - now))
-            raise RateLimited(
-                f"This connection allows {most} requests per minute. Try again in {wait} seconds.",
-                retry_after_seconds=wait,
-            )
-        recent.append(now)
+    async def _count(self, opened: Opened) -> None:
+        """Counts a request against the connection's own limit; refused past it."""
+        most = opened.settings.requests_per_minute
+        if most > 0 and self._rates is not None and opened.scope is not None:
+            await asyncio.to_thread(self._rates.take, opened.scope, opened.connection.id, most)
+
+    async def _has_more_room(self, opened: Opened) -> bool:
+        """Before a further page: waits a little where the connection's limit is reached, and gives up after that."""
+        try:
+            await self._count(opened)
+        except RateLimited as problem:
+            wait = problem.retry_after_seconds or _LONGEST_WAIT
+            if wait > _LONGEST_WAIT:
+                return False
+            await asyncio.sleep(wait)
+            return await self._has_more_room(opened)
+        return True
 
 
 def _retry_after(answer: HttpAnswer, clock: Clock) -> float | None:

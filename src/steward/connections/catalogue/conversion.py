@@ -11,9 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from steward.connections.catalogue import worker
-from steward.core import errors
-from steward.core.errors import StewardError, TooLarge, Unavailable
-from steward.core.settings import minimal_environment
+from steward.core import StewardError, TooLarge, Unavailable, errors, minimal_environment
 
 _SECONDS: Final = 300
 _ERRORS: Final[Mapping[str, type[StewardError]]] = {

@@ -14,8 +14,7 @@ from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.catalogue.sign_in import ServiceLine
 from steward.connections.client_certificate import CERTIFICATE, ClientCertificate
 from steward.connections.http import Http, HttpLimits
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Misconfigured
+from steward.core import Clock, Denied, Misconfigured
 
 _LIMITS: Final = HttpLimits(response_bytes=1 << 20)
 _EARLIER: Final = 60

@@ -5,12 +5,12 @@ from typing import Final
 
 from steward.connections.catalogue.graphql_calls import introspection_request
 from steward.connections.catalogue.grpc_calls import reflect
-from steward.connections.catalogue.texts import MOST_BYTES
+from steward.connections.catalogue.texts import MOST_DESCRIPTION_BYTES
 from steward.connections.hosts import is_grpc
 from steward.connections.http import Http, HttpAnswer, HttpLimits
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 
-_LIMITS: Final = HttpLimits(response_bytes=MOST_BYTES)
+_LIMITS: Final = HttpLimits(response_bytes=MOST_DESCRIPTION_BYTES)
 
 
 async def fetch_description(http: Http, url: str) -> bytes:

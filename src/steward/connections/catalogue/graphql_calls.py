@@ -8,7 +8,7 @@ from steward.connections.catalogue.adapters.graphql import LONGEST_SELECTION, SE
 from steward.connections.catalogue.record import Operation
 from steward.connections.catalogue.requests import WireRequest
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 
 if TYPE_CHECKING:
     from graphql import SelectionSetNode

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from steward.connections.addresses import Address, literal_address
 from steward.connections.catalogue.credentials import Credentials
 from steward.connections.catalogue.record import Operation, Service
-from steward.connections.catalogue.texts import MOST_BYTES
+from steward.connections.catalogue.texts import MOST_DESCRIPTION_BYTES
 from steward.connections.client_certificate import ClientCertificate
 from steward.connections.hosts import Place, grpc_place
 from steward.connections.http import Http
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid, Misconfigured, Problem, TooLarge, Unavailable
-from steward.core.work import current, in_thread
+from steward.core import Invalid, Misconfigured, Problem, TooLarge, Unavailable, current, in_thread
 
 if TYPE_CHECKING:
     import grpc
@@ -289,9 +288,9 @@ class _Reflection:
             answer = self._ask(**waiting.pop())
             for content in answer.file_descriptor_response.file_descriptor_proto:
                 size += len(content)
-                if size > MOST_BYTES:
+                if size > MOST_DESCRIPTION_BYTES:
                     raise TooLarge(
-                        f"The server describes itself in more than {MOST_BYTES >> 20} MB."
+                        f"The server describes itself in more than {MOST_DESCRIPTION_BYTES >> 20} MB."
                     )
                 file = FileDescriptorProto.FromString(content)
                 found.setdefault(file.name, file)

@@ -13,11 +13,11 @@ from sqlalchemy.exc import IntegrityError
 
 from steward.connections.catalogue import _tables as tables
 from steward.connections.catalogue.conversion import convert_packaged, convert_text
+from steward.connections.catalogue.curated import curated_in
 from steward.connections.catalogue.record import Operation, Service, service_from_header
 from steward.connections.catalogue.shelf import Shelf, words
 from steward.connections.mcp.definitions import disarmed
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core import Clock, Conflict, Invalid, NotFound
 from steward.identity import Access, Role
 from steward.store import (
     BlobStore,
@@ -55,10 +55,17 @@ class Record:
         self._lines: dict[str, bytes] = {}
         self.outline: dict[str, tuple[str, frozenset[str]]] = {}
         """Hash and words of each operation."""
+        called = []
         for line in lines:
             told = json.loads(line)
             self._lines[told["name"]] = line
             self.outline[told["name"]] = (told["hash"], words(told["name"], told.get("title", "")))
+            called.append({key: told.get(key, "") for key in ("name", "verb", "path", "base_url")})
+        self.curated = curated_in(str(self.header.get("base_url", "")), called)
+        """The most used operations of a well-known service, with what is said of them."""
+        for name, each in self.curated.items():
+            told_hash, known = self.outline[name]
+            self.outline[name] = (told_hash, known | words(each.title))
 
     @property
     def service(self) -> Service:
@@ -87,7 +94,8 @@ class Record:
         """Operations with most of the words that any of them has; the first ones, where there are no words."""
         asked = words(text)
         if not asked:
-            return [each for name in self.names()[:limit] if (each := self.find(name))]
+            names = [*self.curated, *(name for name in self.names() if name not in self.curated)]
+            return [each for name in names[:limit] if (each := self.find(name))]
         fits = {
             name: {word for word in asked if any(has.startswith(word) for has in known)}
             for name, (_, known) in self.outline.items()
@@ -95,9 +103,21 @@ class Record:
         # Words of a request that no operation has say nothing about which one is meant.
         telling = len(set[str]().union(*fits.values())) if fits else 0
         best = sorted(
-            (-len(has), name) for name, has in fits.items() if has and len(has) * 2 >= telling
+            (-len(has), name not in self.curated, name)
+            for name, has in fits.items()
+            if has and len(has) * 2 >= telling
         )
-        return [each for _, name in best[:limit] if (each := self.find(name))]
+        return [each for *_, name in best[:limit] if (each := self.find(name))]
+
+    def title(self, operation: Operation) -> str:
+        known = self.curated.get(operation.name)
+        return known.title if known else operation.title
+
+    def risk(self, operation: Operation) -> str:
+        """What a call can do at worst; a set can only raise what the verb says."""
+        known = self.curated.get(operation.name)
+        told = known.risk if known else None
+        return max(told, operation.risk, key=RISKS.index) if told else operation.risk
 
 
 @dataclass(frozen=True)
@@ -305,7 +325,8 @@ class InstalledServices:
         if risk is not None and risk not in RISKS:
             raise Invalid(f"{risk[:20]!r} is not a risk class.")
         operation = self.operation(access.scope, service, name)
-        lowers = risk is not None and RISKS.index(risk) < RISKS.index(operation.risk)
+        usual = self.record(access.scope, service).risk(operation)
+        lowers = risk is not None and RISKS.index(risk) < RISKS.index(usual)
         if lowers and len(reason.strip()) < 10:
             raise Invalid(
                 "Say in at least ten characters why this operation is less risky than its verb; it is kept on record.",

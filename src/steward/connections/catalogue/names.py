@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from steward.core.errors import TooLarge
+from steward.core import TooLarge
 
 LONGEST_NAME: Final = 64
 MOST_OPERATIONS: Final = 10_000

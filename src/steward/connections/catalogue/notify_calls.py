@@ -10,8 +10,7 @@ from typing import Any, Final
 from steward.connections.catalogue import _notify_process as process
 from steward.connections.catalogue.record import Service
 from steward.connections.http import Http, HttpLimits
-from steward.core.errors import Invalid, Misconfigured, StewardError, Unavailable
-from steward.core.settings import minimal_environment
+from steward.core import Invalid, Misconfigured, StewardError, Unavailable, minimal_environment
 
 _SECONDS: Final = 60
 _MOST_REQUESTS: Final = 60

@@ -17,7 +17,7 @@ from steward.connections.catalogue.adapters import aws, google_discovery, notify
 from steward.connections.catalogue.names import slug
 from steward.connections.catalogue.record import Adapter, Service
 from steward.connections.catalogue.texts import read_text
-from steward.core.errors import NotFound
+from steward.core import NotFound
 
 EXTRA: Final = "connectors"
 _PACKAGES: Final[Mapping[Adapter, tuple[str, str]]] = {

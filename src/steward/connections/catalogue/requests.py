@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from steward.connections.catalogue.record import Operation, Parameter
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from steward.connections.connector import ConnectorSettings
 from steward.connections.hosts import grpc_place, is_grpc, place_of
-from steward.core.errors import StewardError
+from steward.core import StewardError
 
 Way = Literal[
     "none",

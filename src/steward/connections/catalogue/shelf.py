@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from steward.connections.catalogue import packages
 from steward.connections.catalogue.conversion import outline_packages
+from steward.connections.catalogue.curated import curated_services
 from steward.connections.catalogue.record import RECORD_VERSION
 
 _WORD: Final = re.compile(r"[a-z]+|\d+")
@@ -98,7 +99,8 @@ class Shelf:
                 continue
             left = [each for each in asked if not _has(about, each)]
             if not left:
-                ranked.append((0 if asked else 1, service.title, Found(service, ())))
+                rank = 0 if asked or service_id in curated_services() else 1
+                ranked.append((rank, service.title, Found(service, ())))
                 continue
             fits = [
                 operation

@@ -5,17 +5,17 @@ from typing import Any, Final
 
 import yaml  # type: ignore[import-untyped]
 
-from steward.core.errors import Invalid, TooLarge
+from steward.core import Invalid, TooLarge
 
-MOST_BYTES: Final = 50 << 20
+MOST_DESCRIPTION_BYTES: Final = 50 << 20
 _MOST_NODES: Final = 5_000_000
 _DEEPEST: Final = 120
 
 
 def require_size(content: bytes) -> None:
-    if len(content) > MOST_BYTES:
+    if len(content) > MOST_DESCRIPTION_BYTES:
         raise TooLarge(
-            f"The description has more than {MOST_BYTES >> 20} MB. Install a smaller one, such as a part of the API.",
+            f"The description has more than {MOST_DESCRIPTION_BYTES >> 20} MB. Install a smaller one, such as a part of the API.",
             code="description-too-large",
         )
 

@@ -16,7 +16,7 @@ from steward.connections.catalogue import packages
 from steward.connections.catalogue.adapters import google_discovery, graphql, openapi
 from steward.connections.catalogue.record import Service
 from steward.connections.catalogue.texts import read_text, require_size
-from steward.core.errors import Invalid, StewardError
+from steward.core import Invalid, StewardError
 
 MEMORY: Final = 2 << 30
 SECONDS: Final = 120

@@ -19,9 +19,14 @@ from steward.connections.discovery import dbt, environment, mcp_clients, ollama,
 from steward.connections.discovery.proposal import MODEL, Proposal
 from steward.connections.documents import Connection, Connections, Draft, parse_settings
 from steward.connections.keepers import Keepers
-from steward.core.clock import Clock
-from steward.core.errors import Invalid, NotFound, Problem
-from steward.core.settings import discoverable_environment, folder_of_this_user
+from steward.core import (
+    Clock,
+    Invalid,
+    NotFound,
+    Problem,
+    discoverable_environment,
+    folder_of_this_user,
+)
 from steward.identity import Access, Role
 from steward.store import Database, EventLog
 

@@ -9,8 +9,7 @@ from steward.connections.discovery.environment import model
 from steward.connections.discovery.proposal import Proposal
 from steward.connections.hosts import place_of
 from steward.connections.http import Http, HttpLimits
-from steward.core.documents import read_json
-from steward.core.errors import StewardError
+from steward.core import StewardError, read_json
 
 _LOOPBACK: Final = ("127.0.0.1", "::1")
 _LIMITS: Final = HttpLimits(response_bytes=1 << 20, time=timedelta(seconds=1), redirects=0)

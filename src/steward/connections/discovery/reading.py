@@ -5,8 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any, Final
 
-from steward.core.documents import read_json, read_yaml
-from steward.core.errors import Invalid
+from steward.core import Invalid, read_json, read_yaml
 
 LARGEST: Final = 1 << 20
 

@@ -2,5 +2,14 @@
 
 from steward.connections.mcp.client import Answer, Listing, call_tool, list_tools
 from steward.connections.mcp.definitions import Definition, risk_of
+from steward.connections.mcp.settings import program_hash
 
-__all__ = ["Answer", "Definition", "Listing", "call_tool", "list_tools", "risk_of"]
+__all__ = [
+    "Answer",
+    "Definition",
+    "Listing",
+    "call_tool",
+    "list_tools",
+    "program_hash",
+    "risk_of",
+]

@@ -12,7 +12,7 @@ import httpx2
 from steward.connections.http import Http
 from steward.connections.mcp.definitions import MOST_TOOLS, Definition, definition_of, disarmed
 from steward.connections.mcp.settings import McpSettings
-from steward.core.errors import Denied, Invalid, Misconfigured, StewardError, Unavailable
+from steward.core import Denied, Invalid, Misconfigured, StewardError, Unavailable
 
 if TYPE_CHECKING:
     # The SDK takes a second to load and brings a web server along: only who calls a server pays.

@@ -27,7 +27,7 @@ from pydantic import AnyUrl
 from steward.connections.hosts import require_encrypted
 from steward.connections.mcp.settings import McpSettings
 from steward.connections.sign_in_sessions import Pending, Session, SessionStore
-from steward.core.errors import Denied, Misconfigured, Unavailable
+from steward.core import Denied, Misconfigured, Unavailable
 
 # The SDK writes there what servers answer, which may repeat what they were sent.
 logging.getLogger("mcp.client.auth.oauth2").setLevel(logging.CRITICAL + 1)

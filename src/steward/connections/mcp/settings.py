@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from steward.connections.connector import ConnectorSettings
 from steward.connections.hosts import place_of
-from steward.core.errors import StewardError
+from steward.core import StewardError
 
 # Whoever sets one of these decides what a program does, whichever program was accepted.
 LOADING: Final = (

@@ -17,8 +17,7 @@ from steward.connections.sign_in_sessions import (
     new_state,
     unexpected,
 )
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Invalid, Misconfigured, StewardError, Unavailable
+from steward.core import Clock, Denied, Invalid, Misconfigured, StewardError, Unavailable
 from steward.identity import Access, Role
 from steward.store import Database, EventLog, Scope, SecretStore
 

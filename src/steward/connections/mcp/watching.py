@@ -6,7 +6,7 @@ import httpx2
 from mcp.client.auth import OAuthFlowError
 
 from steward.connections.mcp.oauth import ClientProvider, PersonProvider, SignInNeeded
-from steward.core.errors import StewardError
+from steward.core import StewardError
 
 
 def watched(provider: PersonProvider | ClientProvider, refused: list[StewardError]) -> httpx2.Auth:

@@ -14,7 +14,7 @@ from steward.connections.connector import (
     Surroundings,
 )
 from steward.connections.hosts import place_of
-from steward.core.errors import Invalid, Misconfigured, StewardError
+from steward.core import Invalid, Misconfigured, StewardError
 
 
 class HttpApiSettings(ConnectorSettings):

@@ -31,7 +31,7 @@ class ImapSettings(ConnectorSettings):
     )
 
 
-def server(settings: ImapSettings, secrets: Secrets) -> MailboxServer:
+def imap_server(settings: ImapSettings, secrets: Secrets) -> MailboxServer:
     return MailboxServer(
         settings.host,
         settings.port,
@@ -42,7 +42,7 @@ def server(settings: ImapSettings, secrets: Secrets) -> MailboxServer:
 
 
 async def check(around: Surroundings, settings: ImapSettings, secrets: Secrets) -> str:
-    mailbox = await Mailbox.open(around.http, server(settings, secrets))
+    mailbox = await Mailbox.open(around.http, imap_server(settings, secrets))
     try:
         found = await mailbox.look("INBOX")
         how = (

@@ -18,12 +18,12 @@ from steward.connections.connector import (
 from steward.connections.hosts import place_of
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.connections.signing import S3Key, sign_get
-from steward.core.clock import SystemClock
-from steward.core.errors import (
+from steward.core import (
     Invalid,
     Misconfigured,
     NotFound,
     StewardError,
+    SystemClock,
     TooLarge,
     Unavailable,
 )

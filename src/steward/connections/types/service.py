@@ -5,7 +5,7 @@ from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.client_certificate import ClientCertificate
 from steward.connections.connector import CONNECTORS, Connector, Secrets, Surroundings
 from steward.connections.hosts import grpc_place, is_grpc, place_of
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 
 
 async def check(around: Surroundings, settings: ServiceSettings, secrets: Secrets) -> str:

@@ -31,7 +31,7 @@ class SftpSettings(ConnectorSettings):
     )
 
 
-def server(settings: SftpSettings, secrets: Secrets) -> SftpServer:
+def sftp_server(settings: SftpSettings, secrets: Secrets) -> SftpServer:
     return SftpServer(
         settings.host,
         settings.port,
@@ -43,7 +43,7 @@ def server(settings: SftpSettings, secrets: Secrets) -> SftpServer:
 
 
 async def check(around: Surroundings, settings: SftpSettings, secrets: Secrets) -> str:
-    found = await list_folder(around.http, server(settings, secrets), settings.folder, _MOST)
+    found = await list_folder(around.http, sftp_server(settings, secrets), settings.folder, _MOST)
     return f"Signed in to {settings.host}. The folder {settings.folder} has {len(found):,} files."
 
 

@@ -10,8 +10,7 @@ from steward.connections.connector import (
     Secrets,
     Surroundings,
 )
-from steward.core.documents import read_json
-from steward.core.errors import Invalid, Misconfigured, Unavailable
+from steward.core import Invalid, Misconfigured, Unavailable, read_json
 
 
 class SlackSettings(ConnectorSettings):

@@ -13,7 +13,7 @@ from steward.connections.connector import (
     Surroundings,
 )
 from steward.connections.hosts import HostPatterns
-from steward.core.errors import Denied, Invalid, Misconfigured
+from steward.core import Denied, Invalid, Misconfigured
 
 HOOKS: Final = ("hooks.slack.com", "hooks.slack-gov.com")
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from steward.core.documents import dump_yaml, parse_yaml, read_json
-from steward.core.errors import Invalid
+from steward.core import Invalid, dump_yaml, parse_yaml, read_json
 from steward.definitions.document import Definitions
 from steward.definitions.entries import from_entries, to_entries
 from steward.definitions.formats.dbt import export_dbt, import_dbt

@@ -6,7 +6,7 @@ Keys become entities, measures and metrics their own, with Steward's entries und
 from collections.abc import Mapping
 from typing import Any, Final
 
-from steward.core.documents import dump_yaml
+from steward.core import dump_yaml
 from steward.definitions.document import (
     ColumnDefinition,
     Definitions,

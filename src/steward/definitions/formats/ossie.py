@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from steward.core.documents import dump_yaml
+from steward.core import dump_yaml
 from steward.definitions.document import (
     ColumnDefinition,
     Definitions,

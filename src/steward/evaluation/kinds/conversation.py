@@ -4,8 +4,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from steward.agents.plan import Contract, Planned
-from steward.agents.rules.describing import in_words
+from steward.agents import Contract, Planned, in_words
 from steward.evaluation.case import KINDS, Case, Findings, Message, ToolName
 from steward.evaluation.matching import is_told
 from steward.evaluation.stage import Decide, Stage

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from steward.broker.tool import Risk
+from steward.broker import Risk
 from steward.evaluation.case import KINDS, Case, DatasetName, Findings, Message
 from steward.evaluation.stage import Stage
-from steward.runs.projection import Call
+from steward.runs import Call
 
 
 class InjectionCase(Case):

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from steward.core.errors import Invalid
-from steward.data.samples import generate
+from steward.core import Invalid
 from steward.evaluation.case import KINDS, Case, DatasetName, Findings
 from steward.evaluation.stage import Stage
+from steward.samples import generate
 
 Row = tuple[str, str]
 """A dataset and the key of one of its rows."""

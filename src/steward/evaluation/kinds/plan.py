@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.agents.plan import Plan, Planned
+from steward.agents import Plan, Planned
 from steward.evaluation.case import KINDS, Case, DatasetName, Findings, Message, ToolName
 from steward.evaluation.matching import holds
 from steward.evaluation.stage import Stage

@@ -4,8 +4,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from steward.broker.presets import DEFAULT_PRESET, PRESETS
-from steward.core.errors import Denied
+from steward.broker import DEFAULT_PRESET, PRESETS
+from steward.core import Denied
 from steward.evaluation.case import KINDS, Case, Findings, ToolName
 from steward.evaluation.stage import Stage
 from steward.identity import Access, Role

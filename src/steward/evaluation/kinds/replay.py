@@ -9,8 +9,7 @@ from pydantic import Field
 from steward.evaluation.case import KINDS, Case, Findings
 from steward.evaluation.script import read_beside
 from steward.evaluation.stage import Stage
-from steward.runs import Json, canonical
-from steward.runs.capsules import unpack
+from steward.runs import Json, canonical, unpack
 
 _ENDED = {"cancelled": "stopped"}
 _MARK = re.compile(r"<<(untrusted|end) [0-9a-z]+>>")

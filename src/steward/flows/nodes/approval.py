@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from steward.broker.rehearsal import Rehearsal
+from steward.broker import Rehearsal
 from steward.flows.node import (
     NODES,
     Duration,

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import CODE
+from steward.broker import CODE
 from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Templates, ToolCall, Valued
 from steward.runs import Json
 

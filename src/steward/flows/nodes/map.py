@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from steward.core.errors import StewardError
+from steward.core import StewardError
 from steward.flows.node import NODES, Body, Expr, Node, Place, Starter, Valued, joined
 from steward.flows.nodes.tool import ToolNode
 from steward.runs import StepFailed
@@ -47,6 +47,7 @@ class MapNode(Node):
     async def run(self, at: Place) -> Valued:
         over = at.computed(self.over)
         items = self._checked(at.key, over.value)
+        at.part_done(0, len(items))
         async with at.budget_for(len(items)):
             found = await self._each(at, over, items)
         labels = joined([over.labels, *(each.labels for each in found)])

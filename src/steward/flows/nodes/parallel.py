@@ -35,10 +35,10 @@ class ParallelNode(Node):
             found[name] = await at.body(f"/{name}", body, {})
             at.part_done(len(found), len(self.branches))
 
-        branches: list[Coroutine[Any, Any, None]] = [
-            one(name, body) for name, body in self.branches.items()
-        ]
-        async with at.budget_for(len(branches)):
+        async with at.budget_for(len(self.branches)):
+            branches: list[Coroutine[Any, Any, None]] = [
+                one(name, body) for name, body in self.branches.items()
+            ]
             await at.execution.together(branches)
         labels = joined([found[name].labels for name in self.branches])
         return Valued({name: found[name].value for name in self.branches}, labels)

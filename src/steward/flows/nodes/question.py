@@ -5,9 +5,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.broker.rehearsal import Rehearsal
-from steward.broker.samples import sample
-from steward.broker.schemas import first_problem
+from steward.broker import Rehearsal, first_problem, sample
 from steward.flows.node import (
     NODES,
     Duration,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from steward.core.errors import Invalid
+from steward.core import Invalid
 from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Templates, Valued
 
 if TYPE_CHECKING:

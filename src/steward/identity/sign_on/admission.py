@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import sqlalchemy as sa
 
-from steward.core.clock import Clock
-from steward.core.errors import Denied, Invalid
+from steward.core import Clock, Denied, Invalid
 from steward.identity._tables import (
     organisation_members,
     project_members,
@@ -28,6 +27,19 @@ from steward.store import EVERYWHERE, Database, EventLog, News, Scope, Transacti
 
 _MOST_VALUES: Final = 5_000
 _ACCOUNTS: Final = sign_on_identities.c
+
+
+class Source(Protocol):
+    """What gives roles by rules: a sign-on provider, or a directory."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def org_id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -94,9 +106,9 @@ class Admission:
         """Signs the person in with the roles that their claims give today; Denied where they have none."""
         wanted = granted_roles(provider.document.rules, person.claims)
         with self._database.write(EVERYWHERE) as tx:
-            wanted = self._alive(tx, provider, wanted)
+            wanted = self.alive(tx, provider.org_id, wanted)
             user, news = self._account(tx, provider, person, wanted)
-            news += self._settle(tx, provider, user.id, wanted)
+            news += self.settle(tx, provider, user.id, wanted)
             places = _places(tx, user.id, provider.org_id)
             session = None
             if places or _in_any_project(tx, user.id):
@@ -177,7 +189,7 @@ class Admission:
         self, tx: Transaction, provider: Provider, person: Person, existing: sa.Row[Any]
     ) -> None:
         """An address is joined only where it is verified, an owner allowed it, and it opens nothing beyond."""
-        elsewhere = {org for org in _organisations(tx, existing.id) if org != provider.org_id}
+        elsewhere = {org for org in organisations_of(tx, existing.id) if org != provider.org_id}
         owning = tx.first(
             sa.select(organisation_members.c.role).where(
                 organisation_members.c.user_id == existing.id,
@@ -197,46 +209,44 @@ class Admission:
                 code="sign-on-address-taken",
             )
 
-    def _alive(
-        self, tx: Transaction, provider: Provider, wanted: Mapping[str, Role]
-    ) -> dict[str, Role]:
-        """A rule reaches the projects of the provider's own organisation, and none that was deleted."""
+    def alive(self, tx: Transaction, org_id: str, wanted: Mapping[str, Role]) -> dict[str, Role]:
+        """A rule reaches the projects of its own organisation, and none that was deleted."""
         if not wanted:
             return {}
         rows = tx.rows(
             sa.select(projects.c.id).where(
-                projects.c.org_id == provider.org_id,
+                projects.c.org_id == org_id,
                 projects.c.deleted_at.is_(None),
                 projects.c.id.in_(sorted(wanted)),
             )
         )
         return {row.id: wanted[row.id] for row in rows}
 
-    def _settle(
-        self, tx: Transaction, provider: Provider, user_id: str, wanted: Mapping[str, Role]
+    def settle(
+        self, tx: Transaction, source: Source, user_id: str, wanted: Mapping[str, Role]
     ) -> list[News]:
-        """Brings memberships in line: what the provider gave earlier and no longer gives is taken back."""
+        """Brings memberships in line: what the source gave earlier and no longer gives is taken back."""
         rows = tx.rows(sa.select(sign_on_grants).where(sign_on_grants.c.user_id == user_id))
-        earlier = {row.project_id for row in rows if row.provider_id == provider.id}
+        earlier = {row.project_id for row in rows if row.provider_id == source.id}
         news: list[News] = []
         # In order, so that two people who sign in at once do not wait for each other.
         for project_id in sorted(earlier | wanted.keys()):
-            inside = tx.narrowed(Scope(provider.org_id, project_id))
+            inside = tx.narrowed(Scope(source.org_id, project_id))
             grants = [row for row in rows if row.project_id == project_id]
-            news += self._settle_one(inside, provider, user_id, wanted.get(project_id), grants)
+            news += self._settle_one(inside, source, user_id, wanted.get(project_id), grants)
         return news
 
     def _settle_one(
         self,
         inside: Transaction,
-        provider: Provider,
+        source: Source,
         user_id: str,
         role: Role | None,
         grants: Sequence[sa.Row[Any]],
     ) -> list[News]:
-        note = {"by": "sign-on", "provider": provider.document.name}
+        note = {"by": "sign-on", "provider": source.name}
         by_hand = self._by_hand(inside, user_id, grants)
-        others = [Role[each.role] for each in grants if each.provider_id != provider.id]
+        others = [Role[each.role] for each in grants if each.provider_id != source.id]
         # What people gave by hand is theirs to take: a rule raises it and never lowers it.
         goal = max((each for each in (role, by_hand, *others) if each is not None), default=None)
         done = self._members.settle_within(inside, user_id, goal, note)
@@ -246,13 +256,13 @@ class Admission:
             return [News(inside.project, "sign_on.refused", user_id, data)]
         inside.execute(
             sa.delete(sign_on_grants).where(
-                sign_on_grants.c.provider_id == provider.id, sign_on_grants.c.user_id == user_id
+                sign_on_grants.c.provider_id == source.id, sign_on_grants.c.user_id == user_id
             )
         )
         if role is not None:
             inside.execute(
                 sa.insert(sign_on_grants).values(
-                    provider_id=provider.id,
+                    provider_id=source.id,
                     user_id=user_id,
                     role=role.name,
                     before=by_hand.name if by_hand is not None else None,
@@ -280,7 +290,7 @@ def _places(tx: Transaction, user_id: str, org_id: str) -> set[str]:
     return {row.project_id for row in tx.rows(statement)}
 
 
-def _organisations(tx: Transaction, user_id: str) -> set[str]:
+def organisations_of(tx: Transaction, user_id: str) -> set[str]:
     """Where somebody has any role, through the organisation or in a project."""
     whole = sa.select(organisation_members.c.org_id).where(
         organisation_members.c.user_id == user_id
@@ -292,7 +302,7 @@ def _organisations(tx: Transaction, user_id: str) -> set[str]:
 
 
 def _in_any_project(tx: Transaction, user_id: str) -> bool:
-    return bool(_organisations(tx, user_id))
+    return bool(organisations_of(tx, user_id))
 
 
 def _values(claims: Mapping[str, Any], name: str) -> set[str]:

@@ -11,7 +11,7 @@ from secrets import token_urlsafe
 from typing import Final
 from urllib.parse import urlsplit
 
-from steward.core.errors import Denied, Misconfigured
+from steward.core import Denied, Misconfigured
 from steward.store import Keyring
 
 LIFETIME: Final = timedelta(minutes=10)

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, urlencode
 
-from steward.core.clock import Clock
-from steward.core.errors import Denied, StewardError
+from steward.core import Clock, Denied, StewardError
 from steward.identity.sessions import NewSession
 from steward.identity.sign_on.admission import Admission, Person
 from steward.identity.sign_on.attempts import (

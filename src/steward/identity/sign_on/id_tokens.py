@@ -9,7 +9,7 @@ from typing import Any, Final
 import jwt
 from jwt.exceptions import PyJWTError
 
-from steward.core.errors import Denied
+from steward.core import Denied
 
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),

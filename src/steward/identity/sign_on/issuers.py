@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
-from steward.core.clock import Clock
-from steward.core.errors import Denied, StewardError, Unavailable
+from steward.core import Clock, Denied, StewardError, Unavailable
 from steward.identity.sign_on.id_tokens import ALGORITHMS, key_id_of
 from steward.identity.sign_on.providers import checked_address
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.core.clock import Clock
+from steward.core import Clock
 from steward.identity._tables import sessions, sign_on_identities, sign_on_logouts, users
 from steward.identity.sign_on.id_tokens import LEEWAY, check_claims, refused, subject_of
 from steward.identity.sign_on.providers import Provider

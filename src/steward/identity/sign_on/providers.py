@@ -10,10 +10,18 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
-from steward.core.ids import Ids
-from steward.core.settings import SignOnProvider, SignOnSettings, secret_from_environment
+from steward.core import (
+    Clock,
+    Conflict,
+    Ids,
+    Invalid,
+    NotFound,
+    Problem,
+    SignOnProvider,
+    SignOnSettings,
+    Stale,
+    secret_from_environment,
+)
 from steward.identity._tables import projects, sessions, sign_on_grants, sign_on_providers
 from steward.identity.members import Members
 from steward.identity.principals import Access
@@ -83,6 +91,10 @@ class Provider:
     @property
     def issuer(self) -> str:
         return self.document.issuer
+
+    @property
+    def name(self) -> str:
+        return self.document.name
 
     @property
     def home(self) -> Scope:

@@ -3,10 +3,11 @@
 from steward.models.local.fetching import Fetched, fetch, found_here
 from steward.models.local.ollama import OllamaModels, find_ollama, pull_from_ollama
 from steward.models.local.server import LocalServers, find_engine
-from steward.models.local.weights import Shelf, Weights, listed_weights
+from steward.models.local.weights import Kept, Shelf, Weights, listed_weights
 
 __all__ = [
     "Fetched",
+    "Kept",
     "LocalServers",
     "OllamaModels",
     "Shelf",

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from steward.core.documents import read_json
-from steward.core.errors import Conflict, Denied, Invalid, TooLarge, Unavailable
+from steward.core import Conflict, Denied, Invalid, TooLarge, Unavailable, read_json
 from steward.models.local.weights import confirm, recorded_digest, set_unconfirmed
 
 Progress = Callable[[int, int | None], None]

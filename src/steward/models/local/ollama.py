@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 
 ADDRESS: Final = "http://127.0.0.1:11434"
 _LOOK_S: Final = 1.0

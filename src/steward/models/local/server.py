@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from steward.core.errors import Misconfigured, Unavailable
-from steward.core.settings import minimal_environment
+from steward.core import Misconfigured, Unavailable, minimal_environment
 from steward.models.local.weights import Shelf
 
 Engine = Literal["llama-server", "llama-cpp-python", "xllamacpp"]

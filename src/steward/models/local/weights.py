@@ -9,8 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steward.core.documents import read_yaml
-from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core import Conflict, Invalid, NotFound, read_yaml
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9.-]{0,59}")
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal
 
-from steward.broker.rehearsal import Rehearsal
-from steward.core.errors import NotFound
+from steward.broker import Rehearsal
+from steward.core import NotFound
 from steward.observe.analysis.finding import (
     Finding,
     SpanRef,

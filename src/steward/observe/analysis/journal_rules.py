@@ -6,10 +6,8 @@ from typing import Any, Final
 
 from steward.observe.analysis.finding import Finding, SpanRef
 from steward.observe.trace_tree import Trace, TraceRow
-from steward.runs import Entry, EntryType, Json, RunRequest
-from steward.runs.canonical import canonical
-from steward.trace import genai
-from steward.trace.redact import redact, redact_text
+from steward.runs import Entry, EntryType, Json, RunRequest, canonical
+from steward.trace import genai, redact, redact_text
 
 _REPEATED: Final = 4
 """Equal calls that look like a loop."""

@@ -10,11 +10,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from steward.core.errors import Denied, NotFound, TooLarge, Unavailable
-from steward.data.workbench import Workbench
+from steward.core import Denied, NotFound, TooLarge, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
+from steward.workbench import Workbench
 
 MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 256 << 20

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.connections import Desk, Opened
-from steward.connections.types.s3 import S3Settings, fetch, list_objects
+from steward.connections import Desk, Opened, S3Settings, fetch, list_objects
 from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
 from steward.playbooks.triggers.arriving_files import MOST_FILES, ArrivingFiles, Pattern, Seconds
 from steward.playbooks.triggers.queues import Start

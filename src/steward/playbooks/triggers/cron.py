@@ -6,11 +6,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.core.errors import Invalid, Problem
+from steward.core import Invalid, Problem
 from steward.playbooks.moments import MISSED_WORDS, Moments
 from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
-from steward.runs import Missed
-from steward.runs.schedules import due_moments, following_moments, next_moment
+from steward.runs import Missed, due_moments, following_moments, next_moment
 
 
 @TRIGGERS.register("cron")

@@ -18,7 +18,12 @@ class DatasetChangedTrigger(Trigger):
     type: Literal["dataset_changed"]
     name: Name = "dataset"
     dataset: str = Field(min_length=1, max_length=200, description="Name of the dataset.")
-    branch: str = Field("main", min_length=1, max_length=100)
+    branch: str = Field(
+        "main",
+        min_length=1,
+        max_length=100,
+        description="The branch whose changes start a run; the run works on it, too.",
+    )
 
     def first_look(self, now: datetime) -> datetime:
         return now
@@ -36,6 +41,9 @@ class DatasetChangedTrigger(Trigger):
             return None
         data = {"dataset": self.dataset, "commit": event.subject, **event.data}
         return Arrival(data, key=event.id)
+
+    def works_on(self) -> str:
+        return self.branch
 
     def details(self) -> dict[str, Any]:
         return {"dataset": self.dataset, "branch": self.branch}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from steward.connections import Folders
-from steward.core.errors import Denied
+from steward.core import Denied
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
 from steward.runs import Json
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.broker.schemas import problems_of, schema_problem, with_defaults
-from steward.core.errors import Invalid, Problem
+from steward.broker import problems_of, schema_problem, with_defaults
+from steward.core import Invalid, Problem
 from steward.playbooks.trigger import TRIGGERS, Arrival, Name, Trigger
 from steward.runs import Json, canonical
 

@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 
 from pydantic import Field
 
-from steward.connections import Http, HttpAnswer, HttpLimits
-from steward.connections.hosts import place_of
-from steward.core.errors import Invalid, Problem, StewardError, Unavailable
+from steward.connections import Http, HttpAnswer, HttpLimits, place_of
+from steward.core import Invalid, Problem, StewardError, Unavailable
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
 from steward.playbooks.triggers.webhook import read_body
 from steward.runs import Json

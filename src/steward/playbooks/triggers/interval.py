@@ -7,8 +7,7 @@ from pydantic import Field
 
 from steward.playbooks.moments import MISSED_WORDS, Moments
 from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
-from steward.runs import Missed
-from steward.runs.schedules import MOST_MISSED
+from steward.runs import MOST_MISSED, Missed
 
 
 @TRIGGERS.register("interval")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.core.errors import Misconfigured, StewardError, Unavailable
+from steward.core import Misconfigured, StewardError, Unavailable
 from steward.playbooks.trigger import TRIGGERS, Name
 from steward.playbooks.triggers.queues import (
     CONNECT_SECONDS,

@@ -8,24 +8,26 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.connections import Desk
-from steward.connections.mailbox import Folder, Mailbox, Stored
-from steward.connections.received_mail import (
-    MOST_BYTES,
+from steward.connections import (
+    MOST_MAIL_BYTES,
+    Desk,
+    Folder,
+    Mailbox,
     ReceivedFile,
     ReceivedMail,
+    Stored,
+    imap_server,
     read_head,
     read_mail,
 )
-from steward.connections.types.imap import server
-from steward.core.errors import TooLarge, Unavailable
-from steward.data.workbench import Workbench
+from steward.core import TooLarge, Unavailable
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
+from steward.workbench import Workbench
 
 _MOST: Final = 20
-_MOST_AT_ONCE: Final = 2 * MOST_BYTES
+_MOST_AT_ONCE: Final = 2 * MOST_MAIL_BYTES
 _LEFT_TO_PEOPLE: Final = 0.5
 
 
@@ -103,7 +105,9 @@ class _Reader(Source):
             desk.named, looking.scope, self._trigger.connection, "mailbox"
         )
         opened = await asyncio.to_thread(desk.open, looking.scope, connection)
-        return await Mailbox.open(looking.services["http"], server(opened.settings, opened.secrets))
+        return await Mailbox.open(
+            looking.services["http"], imap_server(opened.settings, opened.secrets)
+        )
 
     async def _place(self, mailbox: Mailbox, folder: Folder, cursor: Json) -> tuple[int, datetime]:
         """The first message that was not seen, and when the newest one arrived that was."""
@@ -120,7 +124,7 @@ class _Reader(Source):
         if stored.is_whole:
             mail = await asyncio.to_thread(read_mail, stored.content)
         else:
-            said = f"It has {stored.size:,} bytes; Steward reads {MOST_BYTES:,} at most."
+            said = f"It has {stored.size:,} bytes; Steward reads {MOST_MAIL_BYTES:,} at most."
             mail = read_head(stored.content, said)
         files = [await asyncio.to_thread(self._kept, each) for each in mail.files]
         held = None

@@ -13,7 +13,7 @@ from steward.playbooks.triggers.secret_address import (
 )
 from steward.playbooks.triggers.webhook import read_body
 from steward.runs import Json
-from steward.store.notices import Notice, Notices
+from steward.store import Notice, Notices
 
 _MOST: Final = 200
 _LEAST_WAIT: Final = 0.2

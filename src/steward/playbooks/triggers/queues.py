@@ -15,10 +15,8 @@ from urllib.parse import SplitResult, unquote
 
 from pydantic import Field
 
-from steward.connections import Http
-from steward.connections.hosts import Place
-from steward.connections.tls import NamedTls
-from steward.core.errors import Invalid, Misconfigured, StewardError, Unavailable
+from steward.connections import Http, NamedTls, Place
+from steward.core import Invalid, Misconfigured, StewardError, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.secret_address import (
     SecretAddressTrigger,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.core.errors import Misconfigured
+from steward.core import Misconfigured
 from steward.playbooks.trigger import TRIGGERS, Name
 from steward.playbooks.triggers.queues import (
     CONNECT_SECONDS,

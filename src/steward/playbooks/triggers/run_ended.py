@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.core import Event
-from steward.core.errors import NotFound
+from steward.core import Event, NotFound
 from steward.playbooks.log_source import LogSource, kind_of
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Trigger
 

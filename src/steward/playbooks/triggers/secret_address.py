@@ -7,10 +7,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field
 
-from steward.connections import Http
-from steward.connections.addresses import Address
-from steward.connections.hosts import Place
-from steward.core.errors import Invalid, NotFound, Problem
+from steward.connections import Address, Http, Place
+from steward.core import Invalid, NotFound, Problem
 from steward.playbooks.trigger import Looking, Trigger
 from steward.store import OWN_SECRETS
 

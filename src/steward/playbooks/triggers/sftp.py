@@ -7,9 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.connections import Desk, Opened
-from steward.connections.sftp import fetch_file, list_folder
-from steward.connections.types.sftp import SftpSettings, server
+from steward.connections import Desk, Opened, SftpSettings, fetch_file, list_folder, sftp_server
 from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
 from steward.playbooks.triggers.arriving_files import (
     MOST_BYTES,
@@ -62,14 +60,14 @@ class _Folder(ArrivingFiles):
     async def listed(self) -> Mapping[str, str]:
         self._opened = await asyncio.to_thread(self._open)
         settings: SftpSettings = self._opened.settings
-        reached = server(settings, self._opened.secrets)
+        reached = sftp_server(settings, self._opened.secrets)
         http = self._looking.services["http"]
         return await list_folder(http, reached, settings.folder, 2 * MOST_FILES)
 
     async def fetched(self, name: str) -> bytes:
         assert self._opened is not None  # noqa: S101
         settings: SftpSettings = self._opened.settings
-        reached = server(settings, self._opened.secrets)
+        reached = sftp_server(settings, self._opened.secrets)
         path = f"{settings.folder.rstrip('/')}/{name}"
         return await fetch_file(self._looking.services["http"], reached, path, MOST_BYTES)
 

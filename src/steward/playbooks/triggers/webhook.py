@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.connections.webhook_schemes import SCHEMES
-from steward.core.documents import require_bounded
-from steward.core.errors import Invalid, Problem
+from steward.connections import SCHEMES
+from steward.core import Invalid, Problem, require_bounded
 from steward.playbooks.trigger import TRIGGERS, Arrival, Name, Trigger
 from steward.runs import Json, canonical
 from steward.store import OWN_SECRETS

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from steward.core.plugins import Registry
+from steward.core import Registry
 from steward.sandbox.contract import Envelope, Response
 from steward.sandbox.walls import Walls
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from steward.core.errors import Misconfigured, NotFound, StewardError, Unavailable
+from steward.core import Misconfigured, NotFound, StewardError, Unavailable
 
 Document = dict[str, Any]
 

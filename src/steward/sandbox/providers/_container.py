@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from steward.core.errors import StewardError
+from steward.core import StewardError
 from steward.sandbox.contract import Envelope, Request, Response
 from steward.sandbox.runner.probe import program
 from steward.sandbox.walls import Walls

@@ -9,7 +9,7 @@ from typing import IO, Final
 
 from pydantic import ValidationError
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 from steward.sandbox.contract import Envelope, Limits, Response, Timings
 
 _PIECE: Final = 1 << 16

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 from steward.sandbox.contract import Envelope, Request, Response
 from steward.sandbox.providers import PROVIDERS
 from steward.sandbox.providers._container import (

@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from steward.core.errors import Misconfigured, Unavailable
-from steward.core.shares import is_alone
+from steward.core import Misconfigured, Unavailable, is_alone
 from steward.sandbox.cgroups import Cgroups, delegated
 from steward.sandbox.contract import Envelope, Limits, Request, Response, Tier
 from steward.sandbox.providers import PROVIDERS

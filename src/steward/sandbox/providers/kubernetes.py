@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
-from steward.core.errors import (
+from steward.core import (
     Misconfigured,
     NotFound,
     StewardError,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from steward.core.errors import Misconfigured, Unavailable
+from steward.core import Misconfigured, Unavailable
 from steward.sandbox.contract import Envelope, Request, Response
 from steward.sandbox.providers import PROVIDERS
 from steward.sandbox.providers._container import (

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from steward.core.errors import Unavailable
+from steward.core import Unavailable
 from steward.sandbox.contract import Envelope, Response
 from steward.sandbox.providers import PROVIDERS
 from steward.sandbox.providers._process import converse, understood

@@ -15,7 +15,7 @@ import { JsonTree } from '../JsonTree';
 import { showDone } from '../undo';
 import { DelegateForm, EditForm, RejectForm } from './ApprovalForms';
 import { useAnswered } from './answering';
-import { Fact, KeyHint } from './Facts';
+import { Details, Fact, KeyHint } from './Facts';
 import { callKeyOf, openSendWindow } from './send-window';
 import classes from './waiting.module.css';
 
@@ -101,10 +101,15 @@ function whoIsAsked(approvers: readonly string[]): string {
 function ApprovalFacts({ approval }: { approval: Approval }) {
   const { body, preview, provenance, rules, reason, approvers, body_hash, batch } = approval;
   const nameOf = usePersonName(useProject().id);
-  const named = (id: string) => nameOf(id) ?? 'somebody who left';
+  const named = (id: string) => nameOf(id) ?? 'a former member';
   const doubts = provenance?.doubts ?? [];
   return (
     <>
+      {preview && preview.summary !== approval.title && (
+        <Fact title="What will happen">
+          <Text fw={600}>{preview.summary}</Text>
+        </Fact>
+      )}
       {doubts.length > 0 && (
         <Alert color="orange" variant="light" title="Look at this before you decide">
           <DoubtList doubts={doubts} />
@@ -115,55 +120,51 @@ function ApprovalFacts({ approval }: { approval: Approval }) {
           <ProvenanceView provenance={provenance} />
         </Alert>
       )}
-      {preview && (
-        <Fact title="What would happen">
-          <CallPreviewView preview={preview} />
-        </Fact>
-      )}
+      {preview && <CallPreviewView preview={{ ...preview, summary: '' }} />}
       {body.roles && (
         <Fact title="What it is given">
           <ArgumentList arguments={body.arguments} roles={body.roles} />
         </Fact>
       )}
-      <div className={classes.columns}>
-        <Fact title="Exact payload">
-          <JsonTree label="Exact payload" value={body} />
-        </Fact>
-        <div className={classes.card}>
-          <Fact title="Why you are asked">
-            <Text size="sm">{reason}</Text>
-            <RuleList rules={rules} />
-            {approvers.length > 0 && (
-              <Text size="sm">Needs somebody of: {approvers.join(', ')}</Text>
-            )}
-            {approval.four_eyes && (
-              <Text size="sm">
-                Someone other than {approval.askers.map(named).join(' and ')} must approve.
-              </Text>
-            )}
-          </Fact>
-          {provenance?.trusted && (
-            <Fact title="Where the values come from">
-              <ProvenanceView provenance={provenance} />
-            </Fact>
-          )}
-          <Fact title="Hash of what you approve">
-            <div>
-              <Hash label="Hash" value={body_hash} />
-            </div>
-          </Fact>
-        </div>
-      </div>
-      {approval.edited_by !== null && (
-        <Fact title={`Edited by ${named(approval.edited_by)}. Before the edit`}>
-          <JsonTree label="Payload before the edit" value={approval.asked_body} />
-        </Fact>
-      )}
+      <Fact title="Why you are asked">
+        <Text size="sm">{reason}</Text>
+        {approvers.length > 0 && (
+          <Text size="sm">One of these can approve: {approvers.join(', ')}</Text>
+        )}
+        {approval.four_eyes && (
+          <Text size="sm">
+            Someone other than {approval.askers.map(named).join(' and ')} must approve.
+          </Text>
+        )}
+      </Fact>
       {batch.length > 0 && (
         <Fact title={`A batch of ${batch.length} payloads`}>
           <JsonTree label="Batch" value={batch} openTo={1} />
         </Fact>
       )}
+      <Details>
+        <Fact title="Exact payload">
+          <JsonTree label="Exact payload" value={body} />
+        </Fact>
+        {approval.edited_by !== null && (
+          <Fact title={`Edited by ${named(approval.edited_by)}. Before the edit`}>
+            <JsonTree label="Payload before the edit" value={approval.asked_body} />
+          </Fact>
+        )}
+        <Fact title="Rules that apply">
+          <RuleList rules={rules} />
+        </Fact>
+        {provenance?.trusted && (
+          <Fact title="Where the values come from">
+            <ProvenanceView provenance={provenance} />
+          </Fact>
+        )}
+        <Fact title="Hash of what you approve">
+          <div>
+            <Hash label="Hash" value={body_hash} />
+          </div>
+        </Fact>
+      </Details>
     </>
   );
 }
@@ -191,6 +192,16 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
         onClick={() => onApprove('single')}
       >
         {isBatch ? 'Approve the batch' : 'Approve once'}
+      </Button>
+      <Button
+        variant="light"
+        color="red"
+        leftSection={<X size={14} aria-hidden />}
+        rightSection={key('R')}
+        disabled={isPending}
+        onClick={() => onMode('reject')}
+      >
+        Reject
       </Button>
       {mayCoverRun && (
         <Button
@@ -223,16 +234,6 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
           Delegate
         </Button>
       )}
-      <Button
-        variant="light"
-        color="red"
-        leftSection={<X size={14} aria-hidden />}
-        rightSection={key('R')}
-        disabled={isPending}
-        onClick={() => onMode('reject')}
-      >
-        Reject
-      </Button>
     </div>
   );
 }

@@ -142,7 +142,7 @@ export function DelegateForm({ approval, onBack }: { approval: Approval; onBack:
         <Select
           label="Who decides instead?"
           description="From then on only they can decide it."
-          placeholder={able.length === 0 ? 'Nobody else here may approve' : 'Choose a member'}
+          placeholder={able.length === 0 ? 'No one else can approve' : 'Choose a member'}
           data={able.map(({ user_id, name: label }) => ({ value: user_id, label }))}
           value={userId}
           disabled={able.length === 0}

@@ -7,7 +7,7 @@ import { ValueView } from '../ValueView';
 import { RejectForm } from './ApprovalForms';
 import { useDecision } from './answering';
 import { DecisionButtons } from './DecisionButtons';
-import { Fact } from './Facts';
+import { Details, Fact } from './Facts';
 import type { CardProps } from './QuestionCard';
 import { type Edited, VIEWS } from './views';
 import classes from './waiting.module.css';
@@ -42,17 +42,19 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
           )}
         </>
       )}
-      <Fact
-        title={
-          'payload' in edited
-            ? 'Hash of what was asked; you approve it with your changes'
-            : 'Hash of what you approve'
-        }
-      >
-        <div>
-          <Hash label="Hash" value={bodyHash} />
-        </div>
-      </Fact>
+      <Details>
+        <Fact
+          title={
+            'payload' in edited
+              ? 'Hash of what was asked; you approve it with your changes'
+              : 'Hash of what you approve'
+          }
+        >
+          <div>
+            <Hash label="Hash" value={bodyHash} />
+          </div>
+        </Fact>
+      </Details>
       <FormError error={error} />
       {isRejecting ? (
         <RejectForm

@@ -14,6 +14,16 @@ export function Fact({ title, children }: { title: string; children: ReactNode }
   );
 }
 
+/** What few people need in order to decide: one click away. */
+export function Details({ children }: { children: ReactNode }) {
+  return (
+    <details className={classes.details}>
+      <summary>All details</summary>
+      <div className={classes.card}>{children}</div>
+    </details>
+  );
+}
+
 /** The key that does what a button does; small screens have no keys. */
 export function KeyHint({ letter }: { letter: string }) {
   return (

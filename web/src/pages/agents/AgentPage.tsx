@@ -13,6 +13,7 @@ import { offerUndo, showFailure } from '@/components/undo';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
 import { AgentFigures } from './AgentFigures';
+import { AgentNotes } from './AgentNotes';
 import { AgentVersions } from './AgentVersions';
 import { Composer } from './Composer';
 import { TryAgent } from './TryAgent';
@@ -20,6 +21,7 @@ import { TryAgent } from './TryAgent';
 const TABS = [
   { id: 'compose', label: 'Compose' },
   { id: 'try', label: 'Try it' },
+  { id: 'memory', label: 'Memory' },
   { id: 'versions', label: 'Versions' },
   { id: 'figures', label: 'Figures' },
 ];
@@ -51,10 +53,10 @@ interface Props {
 function Loaded({ agent, parent }: Props) {
   const navigate = useNavigate();
   const [wanted] = useSearchParam('tab');
-  const tabs = TABS.filter(({ id }) => agent.origin === 'project' || id !== 'versions').map(
-    (tab) =>
-      tab.id === 'compose' && agent.origin !== 'project' ? { ...tab, label: 'What it is' } : tab,
-  );
+  const isOwn = agent.origin === 'project';
+  const tabs = TABS.filter(
+    ({ id }) => isOwn || (id === 'memory' ? Boolean(agent.document.memory) : id !== 'versions'),
+  ).map((tab) => (tab.id === 'compose' && !isOwn ? { ...tab, label: 'What it is' } : tab));
   const tab = tabs.some(({ id }) => id === wanted) ? wanted : 'compose';
   return (
     <Tabs
@@ -82,6 +84,9 @@ function Loaded({ agent, parent }: Props) {
         </Tabs.Panel>
         <Tabs.Panel value="try">
           <TryAgent agent={agent} />
+        </Tabs.Panel>
+        <Tabs.Panel value="memory">
+          <AgentNotes agent={agent} />
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <AgentVersions agent={agent} />

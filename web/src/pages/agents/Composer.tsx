@@ -19,6 +19,7 @@ import { offerUndo, whenDone } from '@/components/undo';
 import { FIELDS } from './fields';
 import { About, Bounds, HandingOver, Schemas } from './ComposerParts';
 import { Guardrails } from './Guardrails';
+import { Remembering } from './Remembering';
 import { Tools } from './Tools';
 import classes from './agents.module.css';
 
@@ -31,13 +32,20 @@ export interface PartProps {
 }
 
 export function Composer({ agent }: { agent: AgentDetail }) {
+  // Texts of schemas live in their fields: discarding changes starts all of them again.
+  const [round, setRound] = useState(0);
+  return <Draft key={round} agent={agent} onDiscard={() => setRound(round + 1)} />;
+}
+
+function Draft({ agent, onDiscard }: { agent: AgentDetail; onDiscard: () => void }) {
   const mayEdit = useMay('editor') && agent.origin === 'project' && !agent.archived;
   const saved = agent.document as unknown as AgentDocument;
   const [draft, setDraft] = useState(saved);
   // Text that is no JSON yet is nothing that could be saved.
   const [unreadable, setUnreadable] = useState<Record<string, string>>({});
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
-  const { problems, isChecking } = useProblems(draft, mayEdit && isChanged);
+  const isUnreadable = Object.keys(unreadable).length > 0;
+  const isChanged = spelled(draft) !== spelled(saved);
+  const { problems, yaml, isChecking } = useCheck(draft, mayEdit && isChanged);
   const problemAt = (pointer: string) =>
     unreadable[pointer] ??
     problems.find(({ pointer: at }) => at === pointer || at.startsWith(`${pointer}/`))?.message;
@@ -61,23 +69,53 @@ export function Composer({ agent }: { agent: AgentDetail }) {
       />
       <HandingOver {...parts} />
       <Bounds {...parts} />
-      <Section
-        title="As a file"
-        description="YAML for Git. The command “steward agents apply” reads it."
-      >
-        <CodeBlock label={`${agent.name}.yaml`} code={agent.yaml} maxHeight="18rem" />
-      </Section>
+      <Remembering {...parts} />
+      <AsFile
+        agent={agent}
+        written={isUnreadable ? null : yaml}
+        isChanged={isChanged || isUnreadable}
+      />
       {mayEdit && (
         <Save
           agent={agent}
           draft={draft}
           problems={problems}
           isChecking={isChecking}
-          isBlocked={!isChanged || Object.keys(unreadable).length > 0}
-          onDiscard={isChanged ? () => setDraft(saved) : null}
+          isBlocked={!isChanged || isUnreadable}
+          onDiscard={isChanged || isUnreadable ? onDiscard : null}
         />
       )}
     </div>
+  );
+}
+
+interface FileProps {
+  agent: AgentDetail;
+  /** The text of the changed agent; null where it cannot be written yet. */
+  written: string | null;
+  isChanged: boolean;
+}
+
+/** The agent as YAML: with the changes that are not saved yet, as soon as they are valid. */
+function AsFile({ agent, written, isChanged }: FileProps) {
+  const shown = isChanged ? written : null;
+  return (
+    <Section
+      title="As a file"
+      description={
+        <>
+          YAML for Git. The command “steward agents apply” reads it.{' '}
+          {shown !== null && <strong>With your changes, which are not saved yet.</strong>}
+          {isChanged && shown === null && (
+            <strong>
+              This is the saved version. Your changes appear here once they are valid.
+            </strong>
+          )}
+        </>
+      }
+    >
+      <CodeBlock label={`${agent.name}.yaml`} code={shown ?? agent.yaml} maxHeight="18rem" />
+    </Section>
   );
 }
 
@@ -148,12 +186,13 @@ function Save({ agent, draft, problems, isChecking, isBlocked, onDiscard }: Save
   );
 }
 
-function useProblems(draft: AgentDocument, enabled: boolean) {
+function useCheck(draft: AgentDocument, enabled: boolean) {
   const project = useProject();
   const [settled] = useDebouncedValue(draft, 350);
   const query = useQuery({ ...agentCheckQuery(project.id, settled), enabled });
   return {
     problems: enabled ? (query.data?.problems ?? []) : [],
+    yaml: enabled ? (query.data?.yaml ?? null) : null,
     isChecking: enabled && (query.isFetching || settled !== draft),
   };
 }
@@ -163,6 +202,15 @@ function merged(draft: AgentDocument, changes: Partial<AgentDocument>): AgentDoc
   return Object.fromEntries(
     all.filter(([, value]) => value !== undefined),
   ) as unknown as AgentDocument;
+}
+
+/** The document as text that does not depend on the order in which fields were filled in. */
+function spelled(document: unknown): string {
+  return JSON.stringify(document, (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
 }
 
 function told(before: Record<string, string>, pointer: string, why: string | null) {

@@ -232,7 +232,8 @@ export function Bounds({ draft, readOnly, set, problemAt }: PartProps) {
       <div className={classes.pair}>
         <NumberInput
           label="Calls of tools"
-          placeholder="30"
+          // As the server has it: a budget without this number allows 8, and a step without a budget 30.
+          placeholder={draft.budget ? '8' : '30'}
           min={1}
           max={50}
           allowDecimal={false}

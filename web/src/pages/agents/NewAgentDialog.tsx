@@ -79,7 +79,7 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
     initialValues: {
       tools: offered.slice(0, MOST_TOOLS),
       name: start === null ? '' : `my-${start.name}`.slice(0, 60),
-      title: start === null ? '' : `My ${start.title.toLowerCase()}`,
+      title: start === null ? '' : `My ${asWithin(start.title)}`,
       description: start?.description ?? '',
       instructions: start?.instructions ?? '',
     },
@@ -145,6 +145,10 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
     </form>
   );
 }
+
+/** A title as it is written within a sentence: “Summariser” gets a small letter, “SQL analyst” keeps its capitals. */
+const asWithin = (title: string) =>
+  /^\p{Lu}\p{Lu}/u.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
 
 /** An agent of the chat names tools by patterns; a composed one names each. */
 const namedTools = (start: AgentDocument | null) =>

@@ -12,6 +12,7 @@ export const FIELDS: Record<string, string> = {
   guardrails: 'Guardrails',
   handoffs: 'Handing over',
   budget: 'Budget',
+  memory: 'Memory',
   input: 'Input schema',
   output: 'Output schema',
 };

@@ -18,7 +18,7 @@ export default function AuditPage() {
     >
       <Page
         title="Audit"
-        description="Who did what and when. Nobody can change events in Steward. Journals of runs are signed: a change in the database is noticed there."
+        description="Who did what and when. Steward has no way to change or delete an event, but it does not notice a change made in the database itself. Journals of runs are signed: Steward finds such a change there. An exported file has a signed seal."
         width="full"
         toolbar={
           <Tabs.List>

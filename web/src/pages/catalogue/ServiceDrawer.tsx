@@ -210,6 +210,7 @@ function Operations({ service }: { service: ServiceDetail }) {
               </Group>
               <Text size="xs" c="dimmed" className={classes.hash}>
                 {operation.verb} {operation.path}
+                {operation.often_used ? ' · often used' : ''}
                 {operation.deprecated ? ' · deprecated' : ''}
               </Text>
               {opened === operation.name && (

@@ -7,8 +7,8 @@ export const page = definePage({
   path: 'catalogue',
   title: 'Catalogue',
   icon: Blocks,
-  section: 'manage',
-  order: 126,
+  section: 'automate',
+  order: 70,
   minimumRole: 'viewer',
   keywords: ['services', 'connectors', 'integrations', 'API', 'AWS', 'Google', 'OpenAPI'],
   commands: [

@@ -4,7 +4,7 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Images, PanelLeft, SquarePen } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Asked, Exhibit, ThreadSettings, Turn } from '@/api/chat-types';
 import { createThread, pathOf, threadQuery, turnsQuery, useChangeThread } from '@/api/threads';
 import { projectPath, useProject } from '@/app/project';
@@ -18,6 +18,7 @@ import classes from './chat.module.css';
 import { Composer, type Written } from './Composer';
 import { COMPOSER_ID } from './composer-id';
 import { Conversation, type ShownCall } from './Conversation';
+import { keepDraft, takeQuestion } from './drafts';
 import { Gallery } from './Gallery';
 import { type Origin, parentOf } from './origin';
 import { ThreadList } from './ThreadList';
@@ -71,6 +72,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
     if (isTaken) setOrigin(null);
     return isTaken;
   };
+  useQuestion(project.id, threadId, send);
   /** The same message once more, beside the first answer; or another one from the same place. */
   const sayAgain = ({ message, mentions, attachments, parent, thread_id }: Turn) => {
     const files = attachments.map(({ upload }) => upload);
@@ -192,6 +194,31 @@ function OneThread({ threadId }: { threadId: string | null }) {
 }
 
 /** The conversation and its settings, also before it has begun. */
+/** Sends what was asked on another page, such as Home. */
+function useQuestion(
+  projectId: string,
+  threadId: string | null,
+  send: (written: Written) => Promise<boolean>,
+) {
+  const sendLatest = useRef(send);
+  useEffect(() => {
+    sendLatest.current = send;
+  });
+  useEffect(() => {
+    const question = threadId === null ? takeQuestion(projectId) : undefined;
+    if (question === undefined) return;
+    void (async () => {
+      const isTaken = await sendLatest.current({
+        message: question,
+        mentions: [],
+        attachments: [],
+      });
+      // What was not taken is not lost: it stands where the next message is written.
+      if (!isTaken) keepDraft(projectId, null, question);
+    })();
+  }, [projectId, threadId]);
+}
+
 function useThread(projectId: string, threadId: string | null) {
   const { data } = useQuery({
     ...threadQuery(projectId, threadId ?? ''),

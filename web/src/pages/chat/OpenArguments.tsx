@@ -57,7 +57,7 @@ export function OpenArguments({ step, tool, places, problems, onChange }: Props)
       <Select
         id={adding}
         label="Leave open"
-        description="What the tool is given once it is found. Recipients, places, amounts and the like stay empty unless they stand here or above."
+        description="What Steward may pass to the tool. It leaves recipients, places and amounts empty unless you fill them in here or mentioned them in your request."
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         data={free.map(({ name, label }) => ({ value: name, label }))}
         // Choosing one opens it; nothing stays chosen.

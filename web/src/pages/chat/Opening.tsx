@@ -1,14 +1,10 @@
 /** Before the first message: what one can ask here, with examples from the project's own data. */
 import { Anchor, Skeleton, Text, Title, UnstyledButton } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { datasetsQuery } from '@/api/datasets';
-import { itemsOf } from '@/api/lists';
-import { suggestionsQuery } from '@/api/recipes';
 import { projectPath, useMay, useProject } from '@/app/project';
 import classes from './chat.module.css';
-import { examplesOf } from './examples';
+import { useExamples } from './use-examples';
 import { WithoutModel } from './WithoutModel';
 
 const MOST = 6;
@@ -16,15 +12,7 @@ const MOST = 6;
 export function Opening({ onSay }: { onSay: (message: string) => void }) {
   const project = useProject();
   const mayAsk = useMay('operator');
-  const datasets = useInfiniteQuery(datasetsQuery(project.id));
-  const suggestions = useQuery(suggestionsQuery(project.id));
-  const tables = itemsOf(datasets.data);
-  const isLoading = datasets.isPending;
-  const offered = [...examplesOf(tables), ...(suggestions.data ?? [])];
-  const shown = offered.filter(
-    ({ message }, index) =>
-      offered.findIndex((other) => other.message.toLowerCase() === message.toLowerCase()) === index,
-  );
+  const { shown, hasData, isLoading } = useExamples(project.id, MOST);
   return (
     <div className={classes.opening}>
       <MessagesSquare size={26} aria-hidden />
@@ -35,7 +23,7 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
       </Text>
       <WithoutModel />
       {isLoading && <Skeleton height={80} maw="34rem" aria-busy />}
-      {!isLoading && tables.length === 0 && (
+      {!isLoading && !hasData && (
         <Text size="sm">
           There is no data yet.{' '}
           <Anchor
@@ -50,7 +38,7 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
       )}
       {!isLoading && mayAsk && (
         <ul className={classes.examples} aria-label="Examples">
-          {shown.slice(0, MOST).map(({ title, message }) => (
+          {shown.map(({ title, message }) => (
             <li key={message}>
               <UnstyledButton onClick={() => onSay(message)}>
                 <span>{title}</span>

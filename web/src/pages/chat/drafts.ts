@@ -11,3 +11,17 @@ export function keepDraft(projectId: string, threadId: string | null, text: stri
   if (text === '') drafts.delete(keyOf(projectId, threadId));
   else drafts.set(keyOf(projectId, threadId), text);
 }
+
+const questions = new Map<string, string>();
+
+/** A question that was asked on another page, for the conversation that begins next. Never from an address: a link must not ask. */
+export function leaveQuestion(projectId: string, question: string): void {
+  questions.set(projectId, question);
+}
+
+/** Once. */
+export function takeQuestion(projectId: string): string | undefined {
+  const question = questions.get(projectId);
+  questions.delete(projectId);
+  return question;
+}

@@ -154,6 +154,9 @@ export default function ConnectionsPage() {
   );
 }
 
+/** Kinds that bring tools of their own, whose calls are counted for the connection. */
+const COUNTED: ReadonlySet<string> = new Set(['mcp', 'service']);
+
 function About({ connection }: { connection: Connection }) {
   const project = useProject();
   const { name, title, place, scope_hint } = connection;
@@ -169,14 +172,16 @@ function About({ connection }: { connection: Connection }) {
         {place}
       </Text>
       {scope_hint !== '' && <Text size="xs">{scope_hint}</Text>}
-      <Anchor
-        component={Link}
-        to={projectPath(project.id, 'overview', 'connector', encodeURIComponent(name))}
-        size="xs"
-        aria-label={`Calls and errors of ${name}`}
-      >
-        Calls and errors
-      </Anchor>
+      {COUNTED.has(connection.kind) && (
+        <Anchor
+          component={Link}
+          to={projectPath(project.id, 'overview', 'connector', encodeURIComponent(name))}
+          size="xs"
+          aria-label={`Calls and errors of ${name}`}
+        >
+          Calls and errors
+        </Anchor>
+      )}
       <SignInStatus connection={connection} />
     </>
   );

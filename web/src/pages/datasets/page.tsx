@@ -7,7 +7,7 @@ export const page = definePage({
   path: 'datasets',
   title: 'Datasets',
   icon: Table2,
-  section: 'work',
+  section: 'data',
   order: 10,
   minimumRole: 'viewer',
   keywords: ['data', 'tables', 'upload', 'csv', 'database'],

@@ -65,6 +65,8 @@ export default function CanvasPage() {
   const palette = useQuery(flowPaletteQuery(project.id));
   const mayWrite = useMay('editor');
   const draft = useQuery({ ...draftQuery(project.id, playbookId), enabled: mayWrite });
+  // Kept here: a new flow that is saved becomes another studio.
+  const [isAdding, setAdding] = useState(false);
   const error = playbook.error ?? palette.error ?? draft.error;
   if (error) {
     return (
@@ -81,6 +83,8 @@ export default function CanvasPage() {
       playbook={playbook.data ?? null}
       palette={palette.data}
       draft={draft.data ?? null}
+      isAdding={isAdding}
+      onAdding={() => setAdding(true)}
     />
   );
 }
@@ -89,9 +93,11 @@ interface Props {
   playbook: PlaybookDetail | null;
   palette: Parameters<typeof languageOf>[0];
   draft: Draft | null;
+  isAdding: boolean;
+  onAdding: () => void;
 }
 
-function FlowStudio({ playbook, palette, draft }: Props) {
+function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
   const project = useProject();
   const navigate = useNavigate();
   const mayWrite = useMay('editor');
@@ -337,6 +343,8 @@ function FlowStudio({ playbook, palette, draft }: Props) {
           price={price}
           isNew={playbook === null}
           mayEdit={mayEdit}
+          isAdding={isAdding}
+          onAdding={onAdding}
         />
       </div>
     </Page>

@@ -8,12 +8,13 @@ import { useProject } from '@/app/project';
 import { StateChip } from '@/components/Chip';
 import { durationText } from '@/components/duration';
 import { JsonTree } from '@/components/JsonTree';
+import { cutOff } from '@/components/line-counts';
 import { ValueDifference } from '@/components/ValueDifference';
 import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
 import type { FlowNode } from '@/flows/graph';
 import { usdText } from '../chat/cost';
 import { NodeCalls } from './NodeCalls';
-import { callPath, cutOff, isOther, keyBelongsTo, standingText } from './standing';
+import { callPath, isOther, keyBelongsTo, standingText } from './standing';
 import classes from './flows.module.css';
 
 interface Props {

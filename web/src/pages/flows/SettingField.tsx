@@ -9,6 +9,7 @@ import type { CodeLanguage } from '@/api/code-check';
 import { CodeText } from './CodeText';
 import type { ExpressionCheck } from './expression-scope';
 import type { KnownValue } from './known-values';
+import { branchRead } from './shown-steps';
 import { ValueText } from './ValueText';
 import classes from './flows.module.css';
 
@@ -100,6 +101,7 @@ export function SettingField(props: Props) {
           field={field}
           value={value}
           around={props.around}
+          branch={branchRead(props.around, props.runBranch)}
           problem={props.problemAt(pointer)}
           onChange={props.onChange}
         />
@@ -137,12 +139,13 @@ interface FormProps {
   field: ToolField;
   value: unknown;
   around: Readonly<Record<string, unknown>>;
+  branch: string;
   problem: string | undefined;
   onChange: (value: unknown) => void;
 }
 
 /** Keeps what is typed until it is a value, such as JSON that is not complete yet. */
-function FormField({ field, value, around, problem, onChange }: FormProps) {
+function FormField({ field, value, around, branch, problem, onChange }: FormProps) {
   const { name } = field.field;
   const fresh = () => toolValues([field], value === undefined ? {} : { [name]: value });
   const [shown, setShown] = useState({ value: JSON.stringify(value), values: fresh() });
@@ -153,6 +156,7 @@ function FormField({ field, value, around, problem, onChange }: FormProps) {
   return (
     <ToolForm
       fields={[field]}
+      branch={branch}
       values={{ ...datasetsIn(around), ...shown.values }}
       errors={
         problem === undefined || problems[name] !== undefined ? problems : { [name]: problem }

@@ -36,12 +36,12 @@ import { FIND_STEP, Finder } from './Finder';
 import { LastRun } from './LastRun';
 import { COMES_AFTER, type NodeProblem, NodeSettings } from './NodeSettings';
 import { OutlineView } from './Outline';
-import { isAdding, noteAdding } from './palette-use';
 import { pastedNodes } from './pasted';
 import { PalettePanel } from './PalettePanel';
-import { stateIn, stillThere, stoppedNodes } from './shown-steps';
+import { itemsDone } from '@/components/line-counts';
+import { branchOf, stateIn, stillThere, stoppedNodes } from './shown-steps';
 import { removeTrigger, TriggerSettings } from './TriggerSettings';
-import { isCallOf } from './standing';
+import { isCallOf, pricesByNode } from './standing';
 import { useShortcuts } from './use-shortcuts';
 import type { Studio } from './use-studio';
 import classes from './flows.module.css';
@@ -61,11 +61,16 @@ interface Props {
   /** Whether it was never saved. */
   isNew: boolean;
   mayEdit: boolean;
+  /** Somebody who adds steps keeps the palette, also when the flow is opened again after it was saved. */
+  isAdding: boolean;
+  onAdding: () => void;
 }
 
 const NONE: ReadonlyMap<string, NodeStanding> = new Map();
 /** Where the palette stands beside the canvas. */
 const WIDE = '(min-width: 75.01em)';
+/** Where the outline is the editor: a finger would move boxes instead of the view. */
+const PHONE = '(max-width: 48em)';
 
 export function StudioView(props: Props) {
   const { studio, palette, tools, check, run, standings, others, price, mayEdit } = props;
@@ -80,10 +85,11 @@ export function StudioView(props: Props) {
   );
   const [into, setInto] = useState<string | null>(null);
   const [focus, setFocus] = useState<string | null>(asked?.key ?? null);
-  const [view, setView] = useState('canvas');
+  const [isPhone] = useState(() => globalThis.matchMedia(PHONE).matches);
+  const [view, setView] = useState(isPhone ? 'outline' : 'canvas');
   const [side, setSide] = useState<string | null>('settings');
   const field = useRef<HTMLInputElement>(null);
-  const [isFolded, setFolded] = useState(!mayEdit);
+  const [isFolded, setFolded] = useState(!mayEdit || isPhone);
   const searchPalette = () => {
     flushSync(() => setFolded(false));
     field.current?.focus();
@@ -97,9 +103,9 @@ export function StudioView(props: Props) {
       if (key !== undefined) found.set(key, [...(found.get(key) ?? []), problem]);
     }
     const stateOf = (key: string) => (run ? stateIn(run, key, standings) : null);
-    const prices = new Map(price?.nodes.map((each) => [each.node, each]));
+    const prices = pricesByNode(price);
     return run
-      ? { problems: found, stateOf, standings, others }
+      ? { problems: found, stateOf, standings, others, parts: itemsDone(run.progress, graph.nodes) }
       : { problems: found, stateOf, standings: NONE, prices };
   }, [problems, graph, run, standings, others, price]);
   const { boxes, lines, items } = useMemo(
@@ -118,7 +124,7 @@ export function StudioView(props: Props) {
   const node = nodesWithin(graph).find(({ key }) => key === selected[0]);
 
   const add = (entry: Entry, at: Point | null = null, lane: string | null = into) => {
-    noteAdding();
+    props.onAdding();
     if (entry.kind === 'trigger') return addTrigger(entry);
     const after = lane === null ? node : undefined;
     const target =
@@ -278,6 +284,11 @@ export function StudioView(props: Props) {
             setFocus(key);
           }}
         />
+        {isPhone && mayEdit && view === 'canvas' && (
+          <Text size="xs" c="dimmed" mb="xs">
+            On a small screen the drawing is for looking. Change the flow in the outline.
+          </Text>
+        )}
         {view === 'canvas' ? (
           <CanvasActions value={actions}>
             <ReactFlowProvider>
@@ -286,9 +297,9 @@ export function StudioView(props: Props) {
                 lines={lines}
                 selected={selected}
                 focus={focus}
-                mayEdit={mayEdit}
+                mayEdit={mayEdit && !isPhone}
                 onCutOff={
-                  mayEdit && !isAdding() && !isFolded && globalThis.matchMedia(WIDE).matches
+                  mayEdit && !props.isAdding && !isFolded && globalThis.matchMedia(WIDE).matches
                     ? () => setFolded(true)
                     : undefined
                 }
@@ -347,7 +358,7 @@ export function StudioView(props: Props) {
                 other={others?.get(node.key)}
                 price={marks.prices?.get(node.key)}
                 runId={run?.id ?? null}
-                runBranch={branchOf(run)}
+                runBranch={branchOf(run, document)}
                 readOnly={!mayEdit}
                 onSelect={select}
                 onCopy={() => paste(copyNodes(text, language, [node.key]))}
@@ -392,10 +403,4 @@ export function StudioView(props: Props) {
       </div>
     </div>
   );
-}
-
-/** The branch of the data that a run works on. */
-function branchOf(run: RunDetail | undefined): string {
-  const granted = (run?.grant ?? {}) as { branch?: unknown };
-  return typeof granted.branch === 'string' && granted.branch !== '' ? granted.branch : 'main';
 }

@@ -4,7 +4,8 @@ import type { NodePrice } from '@/api/playbook-tests';
 import type { NodeStanding } from '@/api/runs';
 import { edgesOf, type FlowGraph, type FlowNode } from '@/flows/graph';
 import type { NodeProblem } from './NodeSettings';
-import { comparedText, expectedText, sizeText, standingText } from './standing';
+import { type Counted, lineText } from '@/components/line-counts';
+import { comparedText, expectedText, standingText } from './standing';
 import { groupKey, noteKey, triggerKey } from './canvas-keys';
 import {
   ACROSS,
@@ -43,11 +44,9 @@ export type NoteBox = Node<{ text: string }, 'note'>;
 export type GroupFrame = Node<{ title: string; keys: string[] }, 'frame'>;
 export type Drawn = Box | NoteBox | GroupFrame;
 
-export interface Marks {
+export interface Marks extends Counted {
   problems: ReadonlyMap<string, NodeProblem[]>;
   stateOf: (key: string) => string | null;
-  /** What is known of each node from the run that is shown. */
-  standings: ReadonlyMap<string, NodeStanding>;
   /** The same from the run that it is compared with. */
   others?: ReadonlyMap<string, NodeStanding> | undefined;
   /** What each node will cost, while no run is shown. */
@@ -104,7 +103,7 @@ export function drawnBoxes(
   );
   return {
     boxes: [...framesOf(layout, items), ...starts, ...boxes, ...notesOf(layout)],
-    lines: [...begin, ...linesOf(graph, marks.standings)],
+    lines: [...begin, ...linesOf(graph, marks)],
     items,
   };
 }
@@ -228,7 +227,7 @@ function boxesOf(
 }
 
 /** Lines of a graph and of the graphs inside it; those in graphs that are not shown are left out by the canvas. */
-function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
+function linesOf(graph: FlowGraph, marks: Marks): Edge[] {
   const lines = edgesOf(graph).map(({ id, before, after, port }): Edge => ({
     id,
     source: before,
@@ -236,14 +235,16 @@ function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
     sourceHandle: `out:${port}`,
     targetHandle: 'in',
     data: { port },
-    ...labelOf(port, standings.get(before)),
+    ...labelled(lineText(port, marks, before, after)),
     ...(port === 'error' ? { style: { stroke: 'var(--mantine-color-error)' } } : {}),
   }));
   return [
     ...lines,
-    ...graph.nodes.flatMap(({ graphs }) => graphs.flatMap((inner) => linesOf(inner, standings))),
+    ...graph.nodes.flatMap(({ graphs }) => graphs.flatMap((inner) => linesOf(inner, marks))),
   ];
 }
+
+const labelled = (label: string) => (label === '' ? {} : { label });
 
 /** How long a node took and what it cost, or what it will. */
 export function factsOf(key: string, { standings, others, prices }: Marks): string {
@@ -251,14 +252,6 @@ export function factsOf(key: string, { standings, others, prices }: Marks): stri
   if (standing) return others ? comparedText(standing, others.get(key)) : standingText(standing);
   const price = prices?.get(key);
   return price ? expectedText(price) : '';
-}
-
-/** The way out, and how much went along it in the run that is shown. */
-function labelOf(port: string, standing: NodeStanding | undefined): { label?: string } {
-  const label = [port, standing && port !== 'error' ? sizeText(standing) : '']
-    .filter(Boolean)
-    .join(' · ');
-  return label === '' ? {} : { label };
 }
 
 /** Where a dragged box is within the frame around it, as the layout keeps it. */

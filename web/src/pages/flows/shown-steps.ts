@@ -44,3 +44,29 @@ export function stateIn(
   if (!key.includes('/') || state === 'held') return state;
   return standings.get(key)?.state ?? null;
 }
+
+/** The branch of the data that the run that is shown works on, or those that the triggers of the flow start. */
+export function branchOf(run: RunDetail | undefined, document: unknown): string {
+  const granted = (run?.grant ?? {}) as { branch?: unknown };
+  if (typeof granted.branch === 'string' && granted.branch !== '') return granted.branch;
+  return run === undefined ? branchOfTriggers(document) : 'main';
+}
+
+/** The branch that all triggers of a flow have its runs work on; main where they differ or there is none. */
+function branchOfTriggers(document: unknown): string {
+  const { triggers } = (document ?? {}) as { triggers?: unknown };
+  const named = (Array.isArray(triggers) ? triggers : []).map((each: unknown) => {
+    const { type, branch } = (each ?? {}) as Record<string, unknown>;
+    return type === 'dataset_changed' && typeof branch === 'string' ? branch : 'main';
+  });
+  const [first] = named;
+  return first !== undefined && named.every((each) => each === first) ? first : 'main';
+}
+
+/** The branch that a step reads: the one that it names, or that of its run where only the run knows it. */
+export function branchRead(
+  { branch }: Readonly<Record<string, unknown>>,
+  runBranch: string,
+): string {
+  return typeof branch === 'string' && branch !== '' && !branch.includes('${') ? branch : runBranch;
+}

@@ -3,6 +3,7 @@ import type { NodePrice, Price } from '@/api/playbook-tests';
 import type { NodeStanding } from '@/api/runs';
 import { projectPath } from '@/app/project';
 import { durationText } from '@/components/duration';
+import { cutOff } from '@/components/line-counts';
 
 /** The page of a run, opened at one of its calls. */
 export function callPath(projectId: string, runId: string, key: string): string {
@@ -42,12 +43,6 @@ export function standingText(standing: NodeStanding): string {
     .join(' · ');
 }
 
-/** Why a step gave less than there was; null where it gave everything. */
-export function cutOff({ sample }: Pick<NodeStanding, 'sample'>): string | null {
-  const told = (sample as { truncated?: unknown } | null | undefined)?.truncated;
-  return typeof told === 'string' ? told : null;
-}
-
 /** What is other than in the run that it is compared with: "0.4 s, was 0.9 s · other output". */
 export function comparedText(now: NodeStanding, before: NodeStanding | undefined): string {
   const told = standingText(now);
@@ -63,20 +58,27 @@ export function comparedText(now: NodeStanding, before: NodeStanding | undefined
 
 export const isOther = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
 
-type Expected = Pick<NodePrice, 'usd' | 'most_usd' | 'seconds'>;
+type Expected = Pick<NodePrice, 'usd' | 'most_usd' | 'seconds'> & Partial<Passes>;
+type Passes = Pick<NodePrice, 'times' | 'most_times' | 'each_usd' | 'most_each_usd'>;
 
-/** What a step of a run that has not begun will take: "about 1.2 s · $0.01", "about $0.002 to $0.03". */
-export function expectedText({ usd, most_usd: most, seconds }: Expected): string {
+/** What a step of a run that has not begun will take: "about 1.2 s · $0.01", "about $0.12 (40 × $0.003)". */
+export function expectedText(expected: Expected): string {
+  const { usd, most_usd: most, seconds } = expected;
   const parts = [
     seconds >= 0.1 ? durationText(seconds * 1000) : '',
-    usd === null || (most ?? usd) > 0 ? rangeText(usd, most) : '',
+    usd === null || (most ?? usd) > 0 ? `${rangeText(usd, most)}${perItemText(expected)}` : '',
   ].filter(Boolean);
   if (parts.length === 0) return '';
   return usd === null && parts.length === 1 ? parts.join('') : `about ${parts.join(' · ')}`;
 }
 
+type RunPrice = Omit<Price, 'inner' | 'nodes'> & {
+  nodes: readonly Pick<NodePrice, 'is_estimate'>[];
+};
+
 /** What the next run will cost, as past ones did or by an estimate, and which steps that leaves out. */
-export function runPriceText({ runs, usd, most_usd: most, unknown, nodes }: Price): string {
+export function runPriceText(price: RunPrice): string {
+  const { runs, usd, most_usd: most, unknown, nodes } = price;
   const without = unknown.length > 0 ? ` The price of ${unknown.join(', ')} is not known.` : '';
   if (usd === null) return without.trim();
   const isEstimate = nodes.some((each) => each.is_estimate);
@@ -87,6 +89,27 @@ export function runPriceText({ runs, usd, most_usd: most, unknown, nodes }: Pric
   return `A run costs about ${rangeText(usd, most)}, ${known}.${without}`;
 }
 
+/** How often a step inside others runs, and what it costs each time; empty for one that runs once. */
+function perItemText({ usd, times, most_times: most, ...each }: Expected): string {
+  if (usd === null || times === undefined) return '';
+  if (times === null) return ' for each item';
+  const range = roundedText(times) === roundedText(most ?? times);
+  const count = range
+    ? roundedText(times)
+    : `${roundedText(times)} to ${roundedText(most ?? times)}`;
+  if (count === '1') return '';
+  return ` (${count} × ${rangeText(each.each_usd ?? null, each.most_each_usd ?? null)})`;
+}
+
+const roundedText = (count: number) => count.toLocaleString('en', { maximumFractionDigits: 1 });
+
+/** Prices by the key of the step on the canvas, of steps inside others too. */
+export function pricesByNode(price: Price | undefined): ReadonlyMap<string, NodePrice> {
+  return new Map(
+    [...(price?.nodes ?? []), ...(price?.inner ?? [])].map((each) => [each.node, each]),
+  );
+}
+
 function rangeText(least: number | null, most: number | null): string {
   if (least === null) return 'price not known';
   const [from, to] = [dollars(least), dollars(most ?? least)];
@@ -94,10 +117,3 @@ function rangeText(least: number | null, most: number | null): string {
 }
 
 const dollars = (usd: number) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
-
-/** How much went along an edge: rows or items of the node before it. */
-export function sizeText(standing: NodeStanding): string {
-  const { size, times } = standing;
-  if (size === null) return times > 1 ? `${times}×` : '';
-  return `${size.toLocaleString('en')}${cutOff(standing) === null ? '' : '+'}`;
-}

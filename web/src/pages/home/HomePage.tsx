@@ -5,18 +5,20 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { datasetsQuery } from '@/api/datasets';
 import { roleName } from '@/api/roles';
-import { projectPath, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import { DatasetTable } from '@/pages/datasets/DatasetTable';
 import classes from './home.module.css';
 import { NextSteps } from './NextSteps';
 
-/** Below what people come for: it need not hold up the first page. */
+/** What need not hold up the first page. */
 const RecentActivity = lazy(() => import('./RecentActivity'));
+const AskBox = lazy(() => import('./AskBox'));
 
 export default function HomePage() {
   const project = useProject();
+  const mayAsk = useMay('operator');
   const datasets = useInfiniteQuery(datasetsQuery(project.id));
   const listed = projectPath(project.id, 'datasets');
   return (
@@ -35,6 +37,11 @@ export default function HomePage() {
     >
       <div className={classes.columns}>
         <div className={classes.main}>
+          {mayAsk && (
+            <Suspense fallback={<div className={classes.asking} aria-busy />}>
+              <AskBox projectId={project.id} />
+            </Suspense>
+          )}
           <Section
             title="Datasets"
             description={

@@ -4,6 +4,7 @@ import { useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Inbox } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
 import { inboxQuery } from '@/api/inbox';
 import type { Waiting } from '@/api/run-types';
 import { projectPath, useProject } from '@/app/project';
@@ -22,7 +23,7 @@ export default function InboxPage() {
   return (
     <Page
       title="Inbox"
-      description="Runs wait here for a decision or an answer. You decide about exactly what you see: the hash is checked again when it happens."
+      description="Runs that need your decision or an answer. What you approve is exactly what happens: Steward checks its hash again."
     >
       <SendBanner />
       {query.isPending && (
@@ -43,11 +44,23 @@ function Items({ items }: { items: Waiting[] }) {
   const project = useProject();
   const navigate = useNavigate();
   const [wanted] = useSearchParam('item');
-  const selected = items.find((item) => idOf(item) === wanted) ?? items[0];
+  const found = items.findIndex((item) => idOf(item) === wanted);
+  const [place, setPlace] = useState(0);
+  // After a decision, the item that took its place is next.
+  const at = found === -1 ? Math.min(place, items.length - 1) : found;
+  if (found !== -1 && found !== place) setPlace(found);
+  const selected = items[at];
+  const shown = selected && idOf(selected);
+  const before = useRef(shown);
+  useEffect(() => {
+    if (shown !== undefined && before.current !== undefined && before.current !== shown) {
+      document.getElementById(shown)?.scrollIntoView({ block: 'start' });
+    }
+    before.current = shown;
+  }, [shown]);
   const select = (item: Waiting | undefined) => {
     if (!item) return;
     void navigate({ to: '.', replace: true, search: { item: idOf(item) } });
-    document.getElementById(idOf(item))?.scrollIntoView({ block: 'nearest' });
   };
   useHotkeys([
     ['j', () => select(neighbour(items, selected, 1))],

@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Members',
   icon: Users,
   section: 'manage',
-  order: 110,
+  order: 10,
   minimumRole: 'viewer',
   keywords: ['people', 'users', 'roles', 'invitations'],
   commands: [{ label: 'Invite someone', search: { dialog: 'invite' }, minimumRole: 'admin' }],

@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Models',
   icon: BrainCircuit,
   section: 'manage',
-  order: 125,
+  order: 20,
   minimumRole: 'viewer',
   keywords: ['llm', 'language model', 'provider', 'ollama', 'openai', 'anthropic', 'key'],
   commands: [{ label: 'Add a model', search: { dialog: 'add' }, minimumRole: 'admin' }],

@@ -71,8 +71,10 @@ function Found({ found, days }: { found: Detail; days: number }) {
     <>
       <OutageList found={found} formats={formats} />
       {found.days.length === 0 ? (
-        <EmptyState icon={Activity} title={`Nothing ran in the last ${days} days`}>
-          Choose a longer period, or come back after the next run.
+        <EmptyState icon={Activity} title={`No ${counted.toLowerCase()} in the last ${days} days`}>
+          {isFlow
+            ? 'When it runs, you see its runs, errors, time and cost here, day by day.'
+            : 'When an agent or a playbook uses this connection, you see its calls, errors and outages here, day by day.'}
         </EmptyState>
       ) : (
         <>

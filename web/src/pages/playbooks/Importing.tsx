@@ -58,11 +58,16 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
       <Modal opened={dialog.opened} onClose={close} title="Import playbooks" size="46rem">
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            One YAML file for each playbook, or the zip of “Export all”. What differs becomes a new
-            revision and runs only once it is deployed. All of them are imported or none.
+            One YAML file for each playbook, with its drawing (.layout.json) where you have it, or
+            the zip of “Export all”. What differs becomes a new revision and runs only once it is
+            deployed. All of them are imported or none.
           </Text>
           <Group>
-            <FileButton accept=".yaml,.yml,.zip" multiple onChange={(files) => void take(files)}>
+            <FileButton
+              accept=".yaml,.yml,.zip,.layout.json,.json"
+              multiple
+              onChange={(files) => void take(files)}
+            >
               {(props) => (
                 <Button
                   variant={given.length === 0 ? 'filled' : 'default'}

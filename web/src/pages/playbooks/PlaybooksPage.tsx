@@ -188,7 +188,7 @@ function Nothing({ filter, actions }: { filter: LibraryFilter; actions: ReactNod
     <EmptyState icon={BookOpenCheck} title="No playbooks yet" action={actions}>
       {actions
         ? 'Start from a blueprint that fits your problem, or write your own steps.'
-        : 'Nobody has shared a playbook with you yet. Ask whoever writes them.'}
+        : 'No playbooks are shared with you yet. Ask a project editor to share one.'}
     </EmptyState>
   );
 }

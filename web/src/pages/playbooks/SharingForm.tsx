@@ -44,7 +44,7 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
         />
         <MultiSelect
           label="People"
-          placeholder={users.length === 0 ? 'Nobody else' : ''}
+          placeholder={users.length === 0 ? 'No one else' : ''}
           data={people}
           value={users}
           searchable

@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Plug-ins',
   icon: Puzzle,
   section: 'manage',
-  order: 128,
+  order: 60,
   minimumRole: 'admin',
   keywords: ['packages', 'extensions', 'custom nodes', 'wheels', 'add-ons'],
   component: () => import('./PluginsPage'),

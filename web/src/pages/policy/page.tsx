@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Policy',
   icon: Scale,
   section: 'manage',
-  order: 140,
+  order: 50,
   minimumRole: 'viewer',
   keywords: ['rules', 'cedar', 'safe mode', 'approvers', 'permissions'],
   component: () => import('./PolicyPage'),

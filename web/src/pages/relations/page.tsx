@@ -7,7 +7,7 @@ export const page = definePage({
   path: 'relations',
   title: 'Relations',
   icon: Waypoints,
-  section: 'work',
+  section: 'data',
   order: 20,
   minimumRole: 'viewer',
   keywords: ['keys', 'foreign keys', 'joins', 'graph'],

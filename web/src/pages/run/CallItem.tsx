@@ -20,7 +20,7 @@ const WAYS: Record<string, string> = {
   none: 'This cannot be undone.',
   version: 'Undoing it puts the data back to how it was before.',
   inverse: 'To undo it, the tool does the opposite.',
-  compensation: 'To undo it, the tool sends what makes up for it; what went out stays out.',
+  compensation: 'Undo sends a correction. The original message cannot be recalled.',
 };
 
 interface Props {

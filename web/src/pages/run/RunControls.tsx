@@ -22,6 +22,7 @@ import { showFailure } from '@/components/undo';
 import { useDialog } from '@/components/use-search-param';
 import { CheckDialog } from './CheckDialog';
 import { ForkDialog } from './ForkDialog';
+import { TakeBackButton } from './TakeBack';
 
 export function RunControls({ run }: { run: RunDetail }) {
   const maySteer = useMay('operator');
@@ -29,6 +30,7 @@ export function RunControls({ run }: { run: RunDetail }) {
   return (
     <>
       {(maySteer || isRunner) && !isFinal(run.status) && <Steering run={run} />}
+      {!isRunner && <TakeBackButton run={run} />}
       {!isRunner && <AnalyseButton run={run} />}
       {!isRunner && <RecordMenu run={run} />}
     </>

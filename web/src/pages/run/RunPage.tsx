@@ -19,6 +19,7 @@ import { SendBanner } from '@/components/waiting/SendBanner';
 import { CanvasLink } from './CanvasLink';
 import { RunControls } from './RunControls';
 import { RunState } from './RunState';
+import { TakenBack } from './TakeBack';
 import { useRunStream } from './use-run-stream';
 
 const StepsTab = lazy(() => import('./StepsTab'));
@@ -74,6 +75,7 @@ function OneRun({ runId }: { runId: string }) {
         }
       >
         <SendBanner />
+        {run && <TakenBack run={run} />}
         {query.isError && !run && (
           <ErrorState error={query.error} retry={() => void query.refetch()} />
         )}

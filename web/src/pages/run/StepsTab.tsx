@@ -34,7 +34,7 @@ function WaitsForMe({ run }: { run: RunDetail }) {
   const mine = (data ?? []).filter(({ run_id }) => run_id === run.id);
   return mine.map((waiting) => (
     <Section key={waiting.key} title={askedIn(waiting)} description="The run waits for you." framed>
-      <WaitingCard waiting={waiting} hasKeys={false} />
+      <WaitingCard waiting={waiting} hasKeys={mine.length === 1} />
     </Section>
   ));
 }

@@ -1,6 +1,8 @@
 /** The nodes of a flow as a graph, each with the state it is in. */
 import type { FlowNode, RunDetail } from '@/api/run-types';
 import type { GraphEdge, GraphNode } from '@/components/graph-layout';
+import type { NodeStanding } from '@/api/runs';
+import { itemsDone, lineText } from '@/components/line-counts';
 import { stateLook } from '@/components/run-status';
 
 export function nodeTitle({ title, id }: FlowNode): string {
@@ -15,6 +17,8 @@ export function nodesWithin(nodes: readonly FlowNode[]): FlowNode[] {
   });
 }
 
+const NONE: ReadonlyMap<string, NodeStanding> = new Map();
+
 type Standing = Pick<RunDetail, 'progress' | 'waits'>;
 
 /** A node whose call is parked counts as held, whatever was noted before it stopped. */
@@ -26,8 +30,12 @@ export function nodeState({ progress, waits }: Standing, id: string): string {
 }
 
 /** `gate.approved` leaves the node `gate` by its port `approved`. */
-export function flowGraph(run: Standing & Pick<RunDetail, 'document'>) {
+export function flowGraph(
+  run: Standing & Pick<RunDetail, 'document'>,
+  standings: ReadonlyMap<string, NodeStanding> = NONE,
+) {
   const flow = run.document?.nodes ?? [];
+  const parts = itemsDone(run.progress, flow);
   const known = new Set(flow.map(({ id }) => id));
   const nodes = flow.map((node): GraphNode => {
     const state = nodeState(run, node.id);
@@ -42,7 +50,8 @@ export function flowGraph(run: Standing & Pick<RunDetail, 'document'>) {
     needs.flatMap((need): GraphEdge[] => {
       const [from = '', port] = need.split('.');
       if (!known.has(from)) return [];
-      return [{ id: `${need}>${id}`, from, to: id, ...(port ? { label: port } : {}) }];
+      const label = lineText(port ?? '', { standings, parts }, from, id);
+      return [{ id: `${need}>${id}`, from, to: id, ...(label ? { label } : {}) }];
     }),
   );
   return { nodes, edges };

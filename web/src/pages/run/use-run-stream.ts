@@ -30,7 +30,7 @@ export function useRunStream(projectId: string, runId: string, enabled: boolean)
     let timer: ReturnType<typeof setTimeout> | undefined;
     const refreshNow = () => {
       clearTimeout(timer);
-      for (const part of ['one', 'calls', 'actions', 'journal']) {
+      for (const part of ['one', 'calls', 'actions', 'journal', 'trace']) {
         void client.invalidateQueries({ queryKey: projectKey(projectId, 'run', part, runId) });
       }
     };

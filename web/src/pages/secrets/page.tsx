@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Secrets',
   icon: LockKeyhole,
   section: 'manage',
-  order: 130,
+  order: 40,
   minimumRole: 'editor',
   keywords: ['passwords', 'credentials', 'keys'],
   commands: [{ label: 'Set a secret', search: { dialog: 'set' }, minimumRole: 'admin' }],

@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Settings',
   icon: Settings,
   section: 'manage',
-  order: 190,
+  order: 70,
   minimumRole: 'admin',
   keywords: ['rename', 'delete', 'project', 'single sign-on', 'SSO'],
   component: () => import('./SettingsPage'),

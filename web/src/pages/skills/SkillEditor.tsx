@@ -192,7 +192,7 @@ function FileText({ skill, path, edited, faults, warnings, isChecking, onChange 
   const text = edited ?? (isKept ? query.data?.text : '');
   if (text === undefined) return <Skeleton height={240} aria-busy />;
   if (text === null || query.data?.cut === true) {
-    return <Alert color="gray">This file cannot be edited here. Import the skill anew.</Alert>;
+    return <Alert color="gray">This file cannot be edited here. Import the skill again.</Alert>;
   }
   const problems = [...faults, ...warnings].map((fault) => ({
     place: fault.line === null ? fault.path : `${fault.path}, line ${fault.line}`,

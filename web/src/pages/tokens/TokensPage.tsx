@@ -5,6 +5,7 @@ import { useProject } from '@/app/project';
 import { Page } from '@/components/Page';
 import { useDialog, useSearchParam } from '@/components/use-search-param';
 import { CreateTokenDialog } from './CreateTokenDialog';
+import { ProgramTable } from './ProgramTable';
 import { TokenTable } from './TokenTable';
 
 export default function TokensPage() {
@@ -14,7 +15,7 @@ export default function TokensPage() {
   return (
     <Page
       title="API tokens"
-      description="Scripts and other programs act in your name with a token. It never may do more than you."
+      description="Scripts and other programs act in your name with a token. A token can never do more than your own role allows."
       actions={
         <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
           Create token
@@ -31,6 +32,7 @@ export default function TokensPage() {
         />
         <TokenTable projectId={project.id} showAll={show === 'all'} onCreate={dialog.open} />
       </div>
+      <ProgramTable projectId={project.id} />
       <CreateTokenDialog project={project} opened={dialog.opened} onClose={dialog.close} />
     </Page>
   );

@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'API tokens',
   icon: KeyRound,
   section: 'manage',
-  order: 120,
+  order: 30,
   minimumRole: 'viewer',
   keywords: ['keys', 'access', 'scripts'],
   commands: [{ label: 'Create API token', search: { dialog: 'create' } }],

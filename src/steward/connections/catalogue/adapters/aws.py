@@ -18,7 +18,7 @@ from steward.connections.catalogue.record import (
 )
 from steward.connections.catalogue.schemas import SchemaCopy
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 _SCHEME: Final = "sigv4"
 # HTTP's verbs mean nothing here (two thirds are POST); the names of operations follow a convention that does.

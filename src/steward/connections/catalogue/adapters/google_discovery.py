@@ -15,7 +15,7 @@ from steward.connections.catalogue.record import (
 )
 from steward.connections.catalogue.schemas import SchemaCopy
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 _AUTHORIZE: Final = "https://accounts.google.com/o/oauth2/v2/auth"
 _TOKEN: Final = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address

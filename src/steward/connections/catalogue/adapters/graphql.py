@@ -42,7 +42,7 @@ from steward.connections.catalogue.record import (
 )
 from steward.connections.catalogue.schemas import SchemaCopy
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid, TooLarge
+from steward.core import Invalid, TooLarge
 
 SELECTION: Final = "steward_selection"
 """The argument that says which fields of the answer are wanted."""

@@ -31,7 +31,7 @@ from steward.connections.catalogue.record import (
 )
 from steward.connections.catalogue.schemas import SchemaCopy
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid, TooLarge
+from steward.core import Invalid, TooLarge
 
 MOST_FILES: Final = 2_000
 _INNER: Final = ("grpc.reflection.",)

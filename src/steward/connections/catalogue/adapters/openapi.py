@@ -23,7 +23,7 @@ from steward.connections.catalogue.record import (
 )
 from steward.connections.catalogue.schemas import SchemaCopy
 from steward.connections.mcp.definitions import disarmed
-from steward.core.errors import Invalid
+from steward.core import Invalid
 
 _VERBS: Final = ("get", "head", "post", "put", "patch", "delete", "options")
 _FORM: Final = "application/x-www-form-urlencoded"

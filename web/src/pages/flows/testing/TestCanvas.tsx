@@ -14,6 +14,7 @@ import Canvas from '../Canvas';
 import { type Actions, CanvasActions } from '../canvas-actions';
 import { drawnBoxes, type Marks, triggersOf } from '../drawn';
 import { kindName } from '../entries';
+import { pricesByNode } from '../standing';
 import { stepState } from './step-state';
 import classes from './testing.module.css';
 
@@ -46,7 +47,7 @@ export function TestCanvas(props: Props) {
     const drawn = drawnBoxes(graph, layout, triggersOf(document), {
       ...NOTHING,
       stateOf: (key) => stepState(key, results, mocks),
-      prices: new Map(price?.nodes.map((each) => [each.node, each])),
+      prices: pricesByNode(price),
     });
     const marked = drawn.boxes.map((box) =>
       breakpoints.includes(box.id) ? { ...box, className: classes.breakpoint ?? '' } : box,

@@ -14,6 +14,7 @@ import { LoadingLines } from '@/components/LoadingLines';
 import { SpanActions } from './SpanActions';
 import { SpanDiff } from './SpanDiff';
 import { SpanLines } from './SpanLines';
+import { isUnderWay } from './spans';
 import classes from './trace.module.css';
 
 const WITH_CONTENT = new Set(['chat', 'execute_tool']);
@@ -22,7 +23,7 @@ type View = 'content' | 'diff' | 'attributes';
 export function SpanDetails({ span, run }: { span: TraceSpan; run: RunDetail }) {
   const formats = useFormats();
   const project = useProject();
-  const hasContent = WITH_CONTENT.has(span.operation);
+  const hasContent = WITH_CONTENT.has(span.operation) && !isUnderWay(span);
   const [view, setView] = useState<View>(hasContent ? 'content' : 'attributes');
   const views = [
     {
@@ -36,7 +37,8 @@ export function SpanDetails({ span, run }: { span: TraceSpan; run: RunDetail }) 
     <div className={classes.details} role="region" aria-label={`Details of ${span.name}`}>
       <Text fw={600}>{span.name}</Text>
       <Text size="sm" c="dimmed">
-        {formats.dateTime(span.start)} · {durationText(span.milliseconds)} ·{' '}
+        {formats.dateTime(span.start)} ·{' '}
+        {isUnderWay(span) ? 'under way' : durationText(span.milliseconds)} ·{' '}
         {span.about || span.key}
         {span.error !== null && ` · error ${span.error}`}
       </Text>

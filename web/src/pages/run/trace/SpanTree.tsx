@@ -12,6 +12,7 @@ import {
 import type { Trace, TraceSpan } from '@/api/observe';
 import { durationText } from '@/components/duration';
 import { type Folds, indexOf, toggled } from './folds';
+import { isSameSpan, isUnderWay } from './spans';
 import { ROW, ROW_NAMES, type TraceWindows, VIEW_ROWS } from './use-trace-windows';
 import classes from './trace.module.css';
 
@@ -103,7 +104,7 @@ export function SpanTree(props: Props) {
                   begin={begin}
                   whole={whole.milliseconds}
                   isFolded={!isFiltered && folds.has(span.position)}
-                  isChosen={chosen?.position === span.position}
+                  isChosen={chosen !== null && isSameSpan(chosen, span)}
                   onChoose={onChoose}
                   onFold={fold}
                 />
@@ -125,7 +126,8 @@ function useChosenRow({ windows, folds, isFiltered, chosen }: Props): number {
   if (chosen === null) return -1;
   if (!isFiltered) return indexOf(chosen.position, folds);
   for (let index = windows.first; index < windows.last; index += 1) {
-    if (windows.spanAt(index)?.position === chosen.position) return index;
+    const span = windows.spanAt(index);
+    if (span && isSameSpan(span, chosen)) return index;
   }
   return -1;
 }
@@ -164,7 +166,8 @@ const SpanRow = memo(function SpanRow({
 }: RowProps) {
   const length = Math.max(whole, 1);
   const left = ((Date.parse(span.start) - begin) / length) * 100;
-  const width = (span.milliseconds / length) * 100;
+  const isOpen = isUnderWay(span);
+  const width = isOpen ? 100 - Math.min(left, 99.5) : (span.milliseconds / length) * 100;
   const Fold = isFolded ? ChevronRight : ChevronDown;
   return (
     // The tree takes the keys for all of its rows.
@@ -199,11 +202,12 @@ const SpanRow = memo(function SpanRow({
         <span
           className={classes.bar}
           data-bad={span.error !== null || undefined}
+          data-open={isOpen || undefined}
           style={{ insetInlineStart: `${Math.min(left, 99.5)}%`, width: `max(2px, ${width}%)` }}
         />
       </span>
       <span className={classes.length} data-bad={span.error !== null || undefined}>
-        {span.error ?? durationText(span.milliseconds)}
+        {isOpen ? 'under way' : (span.error ?? durationText(span.milliseconds))}
       </span>
     </div>
   );

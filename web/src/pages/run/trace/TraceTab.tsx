@@ -21,12 +21,13 @@ import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { useSearchParam } from '@/components/use-search-param';
 import { AnalysisPanel } from './AnalysisPanel';
-import { indexOf, type Folds, nextError } from './folds';
+import { indexOf, type Folds, nextError, resized } from './folds';
 import { MiniMap } from './MiniMap';
 import { SpanDetails } from './SpanDetails';
+import { isSameSpan } from './spans';
 import { SpanTree } from './SpanTree';
 import { type Filters, NO_FILTERS, TraceFilters } from './TraceFilters';
-import { useTraceWindows } from './use-trace-windows';
+import { type TraceWindows, useTraceWindows } from './use-trace-windows';
 
 const NO_FOLDS: Folds = new Map();
 
@@ -64,7 +65,14 @@ export default function TraceTab({ run }: { run: RunDetail }) {
   useEffect(() => {
     if (index !== null) show(index);
   }, [index, show]);
-  const chosen = picked ?? (found?.position === target ? found : undefined) ?? null;
+  const shown = shownSpans(windows);
+  const chosen = picked
+    ? (shown.find((span) => isSameSpan(span, picked)) ?? picked)
+    : found?.position === target
+      ? found
+      : null;
+  const fitting = isFiltered ? folds : resized(folds, shown);
+  if (fitting !== folds) setFolds(fitting);
 
   const goTo = (position: number) => {
     setFilters(NO_FILTERS);
@@ -93,6 +101,13 @@ export default function TraceTab({ run }: { run: RunDetail }) {
       title="Trace"
       description={`${formats.number(whole.total)} spans in ${durationText(whole.milliseconds)}.`}
     >
+      {whole.reading && (
+        <Text size="sm" role="status">
+          These are the first spans of a long run. Steward is reading the rest:{' '}
+          {formats.number(whole.reading.read)} of {formats.number(whole.reading.entries)} journal
+          entries. They appear here by themselves.
+        </Text>
+      )}
       {analysing !== null && (
         <AnalysisPanel run={run} onSpan={goTo} onClose={() => setAnalysing(null)} />
       )}
@@ -127,6 +142,16 @@ export default function TraceTab({ run }: { run: RunDetail }) {
       {chosen && <SpanDetails key={`${chosen.run_id}:${chosen.key}`} span={chosen} run={run} />}
     </Section>
   );
+}
+
+/** The spans that are drawn now, as they stand. */
+function shownSpans({ first, last, spanAt }: TraceWindows): TraceSpan[] {
+  const found: TraceSpan[] = [];
+  for (let index = first; index < last; index += 1) {
+    const span = spanAt(index);
+    if (span) found.push(span);
+  }
+  return found;
 }
 
 /** The folds without those that hide a position. */

@@ -30,6 +30,16 @@ export function toggled(folds: Folds, position: number, size: number): Folds {
   return next;
 }
 
+/** The folds with as many spans below each as there are now: a run under way adds to them. */
+export function resized(folds: Folds, shown: readonly { position: number; size: number }[]): Folds {
+  const grown = shown.filter(({ position, size }) => {
+    const known = folds.get(position);
+    return known !== undefined && known !== size;
+  });
+  if (grown.length === 0) return folds;
+  return new Map([...folds, ...grown.map(({ position, size }) => [position, size] as const)]);
+}
+
 /** The position of the next span that failed, after the last one the first again. */
 export function nextError(
   failed: readonly { position: number }[],

@@ -1,0 +1,1 @@
+"""Conversations: threads, their turns as runs, and how both are shown."""

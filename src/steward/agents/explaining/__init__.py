@@ -1,0 +1,1 @@
+"""What was done and found, in words and figures that the results support."""

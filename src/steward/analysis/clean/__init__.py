@@ -1,0 +1,27 @@
+"""Cleaning: named operations that are planned, counted and reviewed before anything changes."""
+
+from steward.analysis.clean.categories import (
+    Category,
+    CategoryProposal,
+    Spelling,
+    propose_categories,
+)
+from steward.analysis.clean.countries import Country, country_of
+from steward.analysis.clean.registry import Arguments, Operation, catalogue, clean, operation
+from steward.analysis.clean.suggest import Suggestion, suggest
+
+__all__ = [
+    "Arguments",
+    "Category",
+    "CategoryProposal",
+    "Country",
+    "Operation",
+    "Spelling",
+    "Suggestion",
+    "catalogue",
+    "clean",
+    "country_of",
+    "operation",
+    "propose_categories",
+    "suggest",
+]

@@ -1,0 +1,41 @@
+"""Entity resolution: rules proposed from the data, approved by people, carried out with Splink."""
+
+from steward.analysis.resolve.document import from_yaml, to_yaml
+from steward.analysis.resolve.estimates import Estimate, estimate
+from steward.analysis.resolve.evidence import Evidence
+from steward.analysis.resolve.proposal import propose
+from steward.analysis.resolve.resolution import Resolution, golden_change, mapping_change, resolve
+from steward.analysis.resolve.review import Pair, borderline
+from steward.analysis.resolve.rules import (
+    Decision,
+    RowRef,
+    Rules,
+    Thresholds,
+    parse_rules,
+    rules_schema,
+)
+from steward.analysis.resolve.scored import Scored, open_scored, score
+
+__all__ = [
+    "Decision",
+    "Estimate",
+    "Evidence",
+    "Pair",
+    "Resolution",
+    "RowRef",
+    "Rules",
+    "Scored",
+    "Thresholds",
+    "borderline",
+    "estimate",
+    "from_yaml",
+    "golden_change",
+    "mapping_change",
+    "open_scored",
+    "parse_rules",
+    "propose",
+    "resolve",
+    "rules_schema",
+    "score",
+    "to_yaml",
+]

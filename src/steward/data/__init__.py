@@ -1,1 +1,0 @@
-"""Versions of data, and what can be learnt from and done to them; the only room that knows DuckDB."""

@@ -1,0 +1,1 @@
+"""Directories: people and groups that an identity provider brings by SCIM 2.0."""

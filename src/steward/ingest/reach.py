@@ -1,0 +1,59 @@
+"""Which database servers may be reached: public ones by anybody who may load data, private ones by admins.
+
+A name is resolved once and the driver gets the address that was looked at, so a name that answers differently the
+next time gains nothing.
+"""
+
+import socket
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+from steward.core import Denied, Unavailable
+from steward.ingest.address import Address
+
+# Python calls these global, but what is behind them is not: other addresses are embedded, or a cloud answers.
+_NOT_PUBLIC: Final = tuple(
+    ip_network(text) for text in ("64:ff9b::/96", "2002::/16", "168.63.129.16/32")
+)
+_PUBLIC_V6: Final = IPv6Network("2000::/3")
+
+
+def reachable(address: Address, *, private: bool) -> Address:
+    """The address with the place to connect to; refused if that is private and may not be."""
+    if address.host.startswith("/"):
+        _refuse_unless(private, address, "a socket of this machine")
+        return address
+    found = [ip_address(text.partition("%")[0]) for text in _resolved(address)]
+    for place in found:
+        if not is_public(place):
+            _refuse_unless(private, address, "a private address")
+    # An address of the older kind works from more places.
+    chosen = min(found, key=lambda place: place.version)
+    return replace(address, place=str(chosen))
+
+
+def is_public(place: IPv4Address | IPv6Address) -> bool:
+    if isinstance(place, IPv6Address) and place not in _PUBLIC_V6:
+        return False
+    inside = any(place.version == net.version and place in net for net in _NOT_PUBLIC)
+    return place.is_global and not place.is_multicast and not inside
+
+
+def _refuse_unless(private: bool, address: Address, what: str) -> None:
+    if not private:
+        raise Denied(
+            f"{address.host!r} is {what}; only an admin of the project may load from there.",
+            code="private-address",
+        )
+
+
+def _resolved(address: Address) -> list[str]:
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Unavailable(
+            f"The host {address.host!r} cannot be found; check its spelling.",
+            code="source-unavailable",
+        ) from None
+    return [str(entry[4][0]) for entry in found]

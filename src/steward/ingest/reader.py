@@ -1,0 +1,150 @@
+"""What one reader does, in the process that was forked for it: one request, one answer, then it is gone."""
+
+import contextlib
+import json
+import os
+import resource
+import socket
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Final, NoReturn
+
+from pydantic import TypeAdapter
+
+from steward.core import StewardError, TooLarge
+from steward.ingest.job import Progress
+from steward.ingest.options import Limits, Options
+
+STDERR: Final = "stderr"
+"""The file in the scratch folder for everything that a library prints."""
+
+_OPTIONS = TypeAdapter(Options)
+_LIMITS = TypeAdapter(Limits)
+
+
+def serve(line: socket.socket) -> NoReturn:
+    """Reads a request from the line and answers it there."""
+    with line.makefile("rb") as incoming:
+        request = json.loads(incoming.readline())
+    _settle(request["scratch"])
+    limits = _LIMITS.validate_python(request["limits"])
+    _lower(limits)
+    with line.makefile("w", encoding="utf-8") as out:
+        print(json.dumps(answer(request, limits, _reporter(out))), file=out, flush=True)
+    # Some libraries crash while they are torn down; the answer is out, nothing else matters.
+    os._exit(0)
+
+
+def _settle(scratch: str) -> None:
+    """Makes the scratch folder this process's place for everything."""
+    os.chdir(scratch)
+    tempfile.tempdir = scratch
+    for name in ("HOME", "TMPDIR"):
+        # For what is not Python; the rest asks `tempfile`.
+        os.putenv(name, scratch)
+    said = os.open(STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for descriptor in (1, 2):
+        os.dup2(said, descriptor)
+    os.close(said)
+
+
+def answer(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[str, Any]:
+    """The result, or the error that names what was wrong with the source."""
+    import duckdb
+
+    try:
+        return _serve(request, limits, progress)
+    except (MemoryError, duckdb.OutOfMemoryException):
+        return _error(
+            TooLarge(
+                f"{request.get('name', 'The source')!r} needs more than {limits.memory_mb:,} MB to read.",
+                code="reading-too-large",
+            )
+        )
+    except StewardError as problem:
+        return _error(problem)
+
+
+def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[str, Any]:
+    from steward.ingest import reading
+
+    options = _OPTIONS.validate_python(request["options"])
+    scratch = Path(request["scratch"])
+    common: dict[str, Any] = {"scratch": scratch, "progress": progress}
+    doing: dict[str, Callable[[], Any]] = {
+        "inspect": lambda: reading.inspect(
+            Path(request["path"]), request["name"], options, limits=limits, **common
+        ),
+        "load": lambda: reading.load(
+            Path(request["path"]),
+            options,
+            Path(request["out"]),
+            limits,
+            name=request["name"],
+            **common,
+        ),
+        "inspect-server": lambda: reading.inspect_server(
+            request["url"], options, private=request["private"], limits=limits, **common
+        ),
+        "load-server": lambda: reading.load_server(
+            request["url"],
+            options,
+            Path(request["out"]),
+            limits,
+            private=request["private"],
+            **common,
+        ),
+        "query": lambda: reading.query(
+            Path(request["path"]) if request["path"] is not None else request["url"],
+            request["name"],
+            request["sql"],
+            request["most"],
+            private=request["private"],
+            limits=limits,
+            scratch=scratch,
+        ),
+    }
+    return {"result": asdict(doing[request["do"]]())}
+
+
+def _error(problem: StewardError) -> dict[str, Any]:
+    return {
+        "error": {
+            "class": type(problem).__name__,
+            "code": problem.specific_code,
+            "message": problem.message,
+        }
+    }
+
+
+def _reporter(out: IO[str]) -> Progress:
+    def report(doing: str, done: int, total: int | None) -> None:
+        print(json.dumps({"progress": [doing, done, total]}), file=out, flush=True)
+
+    return report
+
+
+def _lower(limits: Limits) -> None:
+    """Lowers the process's limits where the system has them; macOS lacks some."""
+    memory = limits.memory_mb << 20
+    wanted = {
+        "RLIMIT_CORE": 0,
+        # Address space is not memory: libraries reserve more than they use.
+        "RLIMIT_AS": memory + (4 << 30),
+        "RLIMIT_DATA": memory,
+        "RLIMIT_CPU": limits.cpu_seconds,
+        "RLIMIT_FSIZE": limits.output_mb << 20,
+        "RLIMIT_NOFILE": 256,
+    }
+    for name, value in wanted.items():
+        kind = getattr(resource, name, None)
+        if kind is None:
+            continue
+        _, hard = resource.getrlimit(kind)
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        # At the hard limit of CPU time the system kills without saying why.
+        firm = most + 5 if name == "RLIMIT_CPU" and hard == resource.RLIM_INFINITY else most
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, firm))

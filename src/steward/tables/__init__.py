@@ -1,0 +1,45 @@
+"""Tables that DuckDB can read: their columns, changes before they happen, bounded sessions, temporary files."""
+
+from steward.tables import engine
+from steward.tables.changes import (
+    Cell,
+    Change,
+    ColumnLineage,
+    Preview,
+    changed_cells,
+    leftovers,
+    preview,
+    result_columns,
+    unchanged,
+)
+from steward.tables.engine import DEFAULT_LIMITS, Limits, session
+from steward.tables.formula_marks import needs_mark, needs_mark_sql, without_mark, without_mark_sql
+from steward.tables.scratch import Scratch
+from steward.tables.table import Column, Table, describe, literal, parquet_source, quote
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Cell",
+    "Change",
+    "Column",
+    "ColumnLineage",
+    "Limits",
+    "Preview",
+    "Scratch",
+    "Table",
+    "changed_cells",
+    "describe",
+    "engine",
+    "leftovers",
+    "literal",
+    "needs_mark",
+    "needs_mark_sql",
+    "parquet_source",
+    "preview",
+    "quote",
+    "result_columns",
+    "session",
+    "unchanged",
+    "without_mark",
+    "without_mark_sql",
+]

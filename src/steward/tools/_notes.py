@@ -1,0 +1,102 @@
+"""The memory of agents as tools see it: the service `notes`, and whose notes a call works on."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from steward.broker import Notebook, Outcome, ToolContext
+from steward.core import Denied
+from steward.runs import Json
+from steward.tools._calls import service
+
+LONGEST: Final = 500
+"""Characters of a note. Every note is part of what the agent reads at the start of each run."""
+_SHOWN: Final = 80
+
+
+class Note(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def agent(self) -> str: ...
+    @property
+    def person(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def created_at(self) -> datetime: ...
+
+
+class Notes(Protocol):
+    """The service `notes`."""
+
+    def visible(self, scope: Any, agent: str, user_id: str) -> Sequence[Note]:
+        """The project's notes of an agent and a person's own."""
+        ...
+
+    def numbered(self, scope: Any, notebook: Notebook, number: int) -> Note: ...
+
+    def room_for(self, scope: Any, notebook: Notebook, text: str) -> int:
+        """How many notes there are; Conflict where one more does not fit."""
+        ...
+
+    def write(
+        self, scope: Any, notebook: Notebook, text: str, *, author: str, run_id: str, call: str
+    ) -> tuple[Note, bool]:
+        """The note, and whether it is new."""
+        ...
+
+    def delete(
+        self, scope: Any, agent: str, note_ids: Sequence[str], *, by: str, call: str
+    ) -> Sequence[Note]: ...
+
+    def restore(
+        self, scope: Any, agent: str, note_ids: Sequence[str], *, by: str
+    ) -> Sequence[Note]: ...
+
+    def written_by(self, scope: Any, call: str) -> Note | None: ...
+
+    def deleted_by(self, scope: Any, call: str) -> Sequence[Note]: ...
+
+
+def notes_of(context: ToolContext) -> Notes:
+    found: Notes = service(context, "notes", "An agent's memory")
+    return found
+
+
+def notebook_of(context: ToolContext) -> Notebook:
+    if context.notebook is None:
+        raise Denied("Only an agent that has a memory keeps notes, and only its own.")
+    return context.notebook
+
+
+def call_of(context: ToolContext) -> str:
+    return context.ticket.idempotency_key if context.ticket else ""
+
+
+def in_short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def deleted(notes: Sequence[Note], summary: str) -> Outcome:
+    """What came of a deletion; undoing it brings exactly these notes back."""
+    ids = [each.id for each in notes]
+    return Outcome(
+        value={"deleted": len(ids)},
+        summary=summary,
+        inverse=_inverse(notes[0].agent, ids) if ids else None,
+    )
+
+
+def _inverse(agent: str, ids: Sequence[str]) -> Json:
+    return {"agent": agent, "notes": list(ids)}
+
+
+def restored(context: ToolContext, inverse: Json) -> Outcome:
+    found = notes_of(context).restore(
+        context.scope, inverse["agent"], inverse["notes"], by=context.author
+    )
+    return Outcome(value={"restored": len(found)}, summary=f"{len(found)} notes are back")

@@ -1,0 +1,94 @@
+"""Versions of data: branches of commits that name datasets by immutable versions and files by blobs.
+
+A version is a list of Parquet parts named by their hash. Undo, restore, branch and merge move pointers; an edit writes
+what changed. Operations on data take the `Table` of a version and know nothing of all this.
+"""
+
+from steward.versions._branches import MAIN
+from steward.versions._delta import Exported
+from steward.versions._edit import Counts
+from steward.versions._manifest import Layout
+from steward.versions._names import checked_dataset_name
+from steward.versions._record import Draft, calls_only, on_ticket
+from steward.versions._versions import EditOutcome, Versions
+from steward.versions._viewing import View
+from steward.versions._workspace import Workspace
+from steward.versions._write import Sizes
+from steward.versions.diffs import (
+    ColumnChange,
+    CommitDiff,
+    DiffPage,
+    DiffRow,
+    VersionDiff,
+)
+from steward.versions.edits import (
+    CellValue,
+    Delete,
+    DeleteRows,
+    Edit,
+    Insert,
+    InsertRows,
+    SetCells,
+    Update,
+    Upsert,
+)
+from steward.versions.results import (
+    Branch,
+    Commit,
+    Dataset,
+    Dependant,
+    EntryChange,
+    EntryConflict,
+    FileEntry,
+    Merge,
+    SweepReport,
+    Tag,
+    Touched,
+    UndoPlan,
+    Version,
+    VersionConflict,
+)
+
+__all__ = [
+    "MAIN",
+    "Branch",
+    "CellValue",
+    "ColumnChange",
+    "Commit",
+    "CommitDiff",
+    "Counts",
+    "Dataset",
+    "Delete",
+    "DeleteRows",
+    "Dependant",
+    "DiffPage",
+    "DiffRow",
+    "Draft",
+    "Edit",
+    "EditOutcome",
+    "EntryChange",
+    "EntryConflict",
+    "Exported",
+    "FileEntry",
+    "Insert",
+    "InsertRows",
+    "Layout",
+    "Merge",
+    "SetCells",
+    "Sizes",
+    "SweepReport",
+    "Tag",
+    "Touched",
+    "UndoPlan",
+    "Update",
+    "Upsert",
+    "Version",
+    "VersionConflict",
+    "VersionDiff",
+    "Versions",
+    "View",
+    "Workspace",
+    "calls_only",
+    "checked_dataset_name",
+    "on_ticket",
+]

@@ -1,0 +1,81 @@
+"""The data room at work for one installation: what doors and tools call, by project and author."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from steward.core import Clock, FairThreads, Ids
+from steward.store import BlobStore, Database, EventLog, Scope
+from steward.tables import Scratch
+from steward.versions import Versions
+from steward.workbench.bringing import ORIGINALS, Bringing
+from steward.workbench.datasets import DatasetCard, Datasets
+from steward.workbench.insights import Insights, Kind
+from steward.workbench.landing import land
+from steward.workbench.operations import OperationInfo, Operations, Planned
+from steward.workbench.outputs import Exported, Format, Outputs
+from steward.workbench.reporting import Reporting
+from steward.workbench.resolving import Resolving
+from steward.workbench.rows import Filter, Operator, RowPage, Sort
+from steward.workbench.uploads import Upload, UploadLimits, Uploads
+
+__all__ = [
+    "ORIGINALS",
+    "DatasetCard",
+    "Datasets",
+    "Exported",
+    "Filter",
+    "Format",
+    "Kind",
+    "OperationInfo",
+    "Operator",
+    "Planned",
+    "RowPage",
+    "Sort",
+    "Upload",
+    "Workbench",
+    "land",
+]
+
+_HEAVY: Final = 2
+"""Loads, resolutions and the like that run at once; as many again for people who have none running."""
+
+
+class Workbench:
+    """One attribute per noun."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: BlobStore,
+        clock: Clock,
+        ids: Ids,
+        events: EventLog,
+        folder: Path,
+        hashing_key: Callable[[Scope], bytes],
+        upload_limits: UploadLimits | None = None,
+        scrub: Callable[[Scope, str], str] = lambda _scope, name: name,
+    ) -> None:
+        """`hashing_key` gives the key that a project's redactions hash with; `scrub` takes out secrets."""
+        # Each may hold a gigabyte, and the machine has other work.
+        self.pool = FairThreads(_HEAVY, _HEAVY, "steward-heavy")
+        self._scratch = Scratch(folder / "scratch")
+        self._scratch.clear_left_behind()
+        self.versions = Versions(database, blobs, clock, ids, self._scratch.root, events=events)
+        self.datasets = Datasets(self.versions)
+        uploads = Uploads(database, self.versions, clock, ids, upload_limits, scrub)
+        self.bringing = Bringing(self.versions, uploads, self._scratch)
+        self.insights = Insights(database, self.versions, clock)
+        self.operations = Operations(self.versions, hashing_key)
+        self.resolving = Resolving(self.versions, folder / "resolving")
+        self.reporting = Reporting(self.versions, self.insights, clock)
+        self.outputs = Outputs(self.versions, clock, self._scratch)
+
+    def tidy(self) -> None:
+        """Forgets uploads that rested too long, and removes stored data that nothing refers to any more."""
+        self.bringing.expire_uploads()
+        self.versions.sweep()
+
+    def close(self) -> None:
+        self.pool.shutdown(wait=False)
+        self._scratch.close()

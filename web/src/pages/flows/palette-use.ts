@@ -1,8 +1,0 @@
-/** Somebody who adds steps keeps the palette, also when the flow is opened again after it was saved. */
-let hasAdded = false;
-
-export const noteAdding = () => {
-  hasAdded = true;
-};
-
-export const isAdding = () => hasAdded;

@@ -1,0 +1,66 @@
+/** A question, asked where one arrives; the answer comes in a new conversation. */
+import { ActionIcon, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import { projectPath } from '@/app/project';
+import { Section } from '@/components/Section';
+import { leaveQuestion } from '@/pages/chat/drafts';
+import { useExamples } from '@/pages/chat/use-examples';
+import classes from './home.module.css';
+
+const MOST = 3;
+
+export default function AskBox({ projectId }: { projectId: string }) {
+  const [text, setText] = useState('');
+  const navigate = useNavigate();
+  const examples = useExamples(projectId, MOST);
+  const ask = (question: string) => {
+    if (question.trim() === '') return;
+    leaveQuestion(projectId, question.trim());
+    void navigate({ to: projectPath(projectId, 'chat') });
+  };
+  if (!examples.isLoading && !examples.hasData) return null;
+  return (
+    <div className={classes.asking}>
+      <Section title="Ask about your data">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            ask(text);
+          }}
+        >
+          <TextInput
+            aria-label="Your question"
+            placeholder="Say what you want in your own words"
+            size="md"
+            maxLength={2000}
+            value={text}
+            onChange={({ currentTarget }) => setText(currentTarget.value)}
+            rightSection={
+              <ActionIcon
+                type="submit"
+                variant="subtle"
+                aria-label="Ask this"
+                disabled={!text.trim()}
+              >
+                <ArrowRight size={16} aria-hidden />
+              </ActionIcon>
+            }
+          />
+        </form>
+        <ul className={classes.examples} aria-label="Things to try">
+          {examples.shown.map(({ title, message }) => (
+            <li key={message}>
+              <UnstyledButton onClick={() => ask(message)}>
+                <Text span size="sm">
+                  {title}
+                </Text>
+              </UnstyledButton>
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </div>
+  );
+}
