@@ -181,9 +181,13 @@ def test_a_controller_runs_what_is_shared_and_changes_nothing(
     run = controller.ok("POST", f"{place}/runs", {"inputs": {"month": "2026-02"}})
     installation.steward.runs.drive_until_idle()
     waits = controller.ok("GET", "/inbox")["items"]
+    nodes = engineer.ok("GET", f"/runs/{run['id']}/nodes")
+    assert (nodes["items"][0]["state"], nodes["is_over"]) == ("waiting", False)
     controller.ok("POST", f"/runs/{run['id']}/answers", {"key": waits[0]["key"], "answer": True})
     installation.steward.runs.drive_until_idle()
     assert controller.ok("GET", f"/runs/{run['id']}")["output"]["closed"] is True
+    nodes = engineer.ok("GET", f"/runs/{run['id']}/nodes")
+    assert (nodes["items"][0]["state"], nodes["is_over"]) == ("done", True)
     for method, rest, body in _ways():
         if method != "GET" and rest != "/runs":
             answer = controller.call(method, f"{place}{rest}", body, '"1"')

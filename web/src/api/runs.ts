@@ -219,15 +219,26 @@ export function isFinal(status: RunStatus): boolean {
 export type NodeStanding = Omit<Schemas['NodeStandingOut'], 'error'> & { error: Failure | null };
 export type NodeCall = Omit<Schemas['NodeCallOut'], 'error'> & { error: Failure | null };
 
-/** How each node of the run's flow stands, by its key on the canvas. */
+/** Milliseconds between two looks at the nodes of a run that goes on. */
+const PAUSE = 1_500;
+
+interface Standings {
+  isOver: boolean;
+  byNode: ReadonlyMap<string, NodeStanding>;
+}
+
+/** How each node of the run's flow stands, by its key on the canvas; looked at again until the run is over. */
 export function standingsQuery(projectId: string, runId: string) {
   return queryOptions({
     queryKey: projectKey(projectId, 'run', 'nodes', runId),
-    queryFn: async ({ signal }): Promise<ReadonlyMap<string, NodeStanding>> => {
+    queryFn: async ({ signal }): Promise<Standings> => {
       const path = '/api/v1/projects/{project_id}/runs/{run_id}/nodes';
-      const { items } = await bodyOf(api.GET(path, { ...at(projectId, runId), signal }));
-      return new Map(items.map((each) => [each.node, each as NodeStanding]));
+      const found = await bodyOf(api.GET(path, { ...at(projectId, runId), signal }));
+      const byNode = new Map(found.items.map((each) => [each.node, each as NodeStanding]));
+      return { isOver: found.is_over, byNode };
     },
+    select: ({ byNode }) => byNode,
+    refetchInterval: ({ state }) => (state.data?.isOver === true ? false : PAUSE),
   });
 }
 

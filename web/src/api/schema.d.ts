@@ -11135,6 +11135,18 @@ export interface components {
             /** Type */
             type: string;
         };
+        /** NodesOut */
+        NodesOut: {
+            /**
+             * Is Over
+             * @description Whether the run has ended: nothing here changes any more.
+             */
+            is_over: boolean;
+            /** Items */
+            items: components["schemas"]["NodeStandingOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** NotificationOut */
         NotificationOut: {
             /** Body */
@@ -11662,13 +11674,6 @@ export interface components {
         Page_NodeCallOut_: {
             /** Items */
             items: components["schemas"]["NodeCallOut"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /** Page[NodeStandingOut] */
-        Page_NodeStandingOut_: {
-            /** Items */
-            items: components["schemas"]["NodeStandingOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -43282,7 +43287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_NodeStandingOut_"];
+                    "application/json": components["schemas"]["NodesOut"];
                 };
             };
             /** @description Not signed in. */

@@ -72,6 +72,10 @@ class NodeStandingOut(Output):
     key: str = Field(description="Its last call.")
 
 
+class NodesOut(Page[NodeStandingOut]):
+    is_over: bool = Field(description="Whether the run has ended: nothing here changes any more.")
+
+
 class NodeCallOut(Output):
     key: str
     state: str
@@ -116,14 +120,17 @@ def list_calls(request: Request, access: AsViewerOrRunner, run_id: RunId) -> Pag
 
 
 @router.get("/{run_id}/nodes")
-def list_nodes(request: Request, access: AsViewer, run_id: RunId) -> Page[NodeStandingOut]:
+def list_nodes(request: Request, access: AsViewer, run_id: RunId) -> NodesOut:
     """How each node of the flow stands that has begun: state, time, cost, error, and what it gave last, shortened."""
     runs = steward_of(request).runs
+    # Before its entries: those of a run that has ended are all there.
+    is_over = runs.get(access.scope, run_id).status.is_final
     flow = _flow(runs, access, run_id)
     if flow is None:
-        return Page(items=[], next_cursor=None)
+        return NodesOut(items=[], next_cursor=None, is_over=is_over)
     found = standings(flow, runs.journal.entries(access.scope, run_id), runs.payload)
-    return Page(items=[NodeStandingOut.model_validate(each) for each in found], next_cursor=None)
+    told = [NodeStandingOut.model_validate(each) for each in found]
+    return NodesOut(items=told, next_cursor=None, is_over=is_over)
 
 
 @router.get("/{run_id}/node-calls")

@@ -131,11 +131,9 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
     enabled: playbook !== null,
   }).data;
   const lastId = runId ?? itemsOf(past.data)[0]?.id ?? null;
-  const isUnderWay = run !== undefined && !isFinal(run.status);
   const standings = useQuery({
     ...standingsQuery(project.id, lastId ?? ''),
     enabled: lastId !== null,
-    refetchInterval: isUnderWay ? RUN_PAUSE : false,
   }).data;
   const save = useSaveDrawing(project.id);
   const begin = useMutation({

@@ -11,16 +11,11 @@ import { StateChip } from '@/components/Chip';
 import { flowGraph, nodeState, nodeTitle } from './flow-graph';
 import classes from './run.module.css';
 
-/** Milliseconds between two looks at a run that goes on. */
-const PAUSE = 1_500;
 const Graph = lazy(() => import('@/components/Graph'));
 
 export function RunGraph({ run }: { run: RunDetail }) {
   const { progress, waits, document: flow } = run;
-  const { data: standings } = useQuery({
-    ...standingsQuery(useProject().id, run.id),
-    refetchInterval: isFinal(run.status) ? false : PAUSE,
-  });
+  const { data: standings } = useQuery(standingsQuery(useProject().id, run.id));
   const graph = useMemo(
     () => flowGraph({ progress, waits, document: flow }, standings),
     [progress, waits, flow, standings],
