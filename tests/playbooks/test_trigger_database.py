@@ -154,3 +154,16 @@ def test_a_publication_that_is_missing_is_named(room: Room, server: str, orders:
     shown = deploy(room, TRIGGER)
     room.go_round()
     assert "CREATE PUBLICATION watched" in fresh(room, shown).failing_why
+
+
+def test_what_stays_on_the_server_is_told_when_nobody_looks_any_more(
+    room: Room, listening: Shown
+) -> None:
+    notifications = room.installation.steward.identity.notifications
+    assert not notifications.page(room.editor.access)
+    scope = room.editor.access.scope
+    subscriptions = room.playbooks.triggers.subscriptions
+    subscriptions.switch(scope, listening.subscription.id, enabled=False, by="test")
+    [note] = notifications.page(room.editor.access)
+    assert "keeps events" in note.title
+    assert "pg_drop_replication_slot('steward_test')" in note.body

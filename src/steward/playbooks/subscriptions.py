@@ -119,9 +119,12 @@ class Subscriptions:
                 )
             else:
                 _change(tx, row.id, **values)
+                if "cursor" in values:
+                    self._tell_left_behind(tx, subscription_of(row))
         for name, row in known.items():
             if name not in kept and row.armed:
                 _change(tx, row.id, armed=0, next_at=None, updated_at=self._clock.now())
+                self._tell_left_behind(tx, subscription_of(row))
 
     def disarm_within(self, tx: Transaction, playbook_id: str) -> None:
         self.arm_within(tx, playbook_id, 0, "", ())
@@ -167,6 +170,8 @@ class Subscriptions:
             _change(tx, found.id, enabled=int(enabled), next_at=next_at, silent_since=None)
             told = {"trigger": found.name, "enabled": enabled, "by": by}
             self._events.append(tx, "trigger.switched", found.playbook_id, told)
+            if not enabled:
+                self._tell_left_behind(tx, found)
             return self._existing(tx, subscription_id)
 
     # Looked at
@@ -344,6 +349,12 @@ class Subscriptions:
                 self.tell_within(tx, found, Level.error, "does not reach its source", why)
 
     # Those who answer for it
+
+    def _tell_left_behind(self, tx: Transaction, before: Subscription) -> None:
+        """Where nobody looks any more, something may go on growing."""
+        said = before.trigger.left_behind() if before.armed and before.cursor is not None else None
+        if said is not None:
+            self.tell_within(tx, before, Level.warning, "is off, but the server keeps events", said)
 
     def tell_within(
         self, tx: Transaction, subscription: Subscription, level: Level, what: str, said: str

@@ -148,6 +148,10 @@ class Trigger(BaseModel):
         """Looks for events; None: they come by themselves."""
         return None
 
+    def left_behind(self) -> str | None:
+        """What stays at the place it watched once nobody looks any more, and what to do about it; None: nothing."""
+        return None
+
     def works_on(self) -> str:
         """The branch of the data that its runs work on."""
         return MAIN

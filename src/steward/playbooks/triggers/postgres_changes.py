@@ -57,6 +57,13 @@ class PostgresChangesTrigger(SecretAddressTrigger):
     def source(self, looking: Looking) -> Source:
         return _Rows(self, looking)
 
+    def left_behind(self) -> str:
+        return (
+            f"The PostgreSQL server keeps every change for the replication slot {self.slot!r} until its disk is full. "
+            "If you no longer need this trigger, run this command there: "
+            f"SELECT pg_drop_replication_slot('{self.slot}')"
+        )
+
     def details(self) -> dict[str, Any]:
         return {"publication": self.publication, "slot": self.slot}
 
