@@ -18,6 +18,7 @@ CACHE = ROOT / ".cache"
 BIN = VENV / "bin"
 WEB = ROOT / "web"
 WEB_OUTPUT = ROOT / "src/steward/api/web"
+DOCS_OUTPUT = ROOT / "src/steward/api/docs"
 UV_VERSION = "0.13.7"
 EXTRAS = ("connectors", "grpc", "nats", "otel", "postgres", "queues", "s3", "sftp")
 WEB_SOURCES = ("src", "public", "scripts", "*.json", "*.ts", "*.js", "*.mjs", "*.html", ".npmrc")
@@ -175,6 +176,23 @@ def build_web() -> None:
     )
 
 
+def docs_sources() -> list[Path]:
+    pages = [path for path in (ROOT / "docs").rglob("*") if path.is_file()]
+    beside = [*ROOT.glob("*.md"), *(ROOT / "deploy").glob("*.md")]
+    return [*pages, *beside, ROOT / "scripts/docs_site.py", ROOT / "uv.lock"]
+
+
+def build_docs() -> None:
+    """The documentation site that Steward serves under /docs."""
+    stamp = DOCS_OUTPUT / ".built"
+    mark = fingerprint(docs_sources())
+    if stamp.exists() and stamp.read_text() == mark:
+        return
+    set_up(groups=["docs"])
+    program = [BIN / "python", ROOT / "scripts/docs_site.py"]
+    once(stamp, mark, "Building the documentation", lambda: run(program, quiet=True))
+
+
 def chromium() -> str | None:
     """A browser to test with; Debian's is installed when that is possible and none is there."""
     found = next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
@@ -204,6 +222,7 @@ def up(arguments: argparse.Namespace) -> None:
     say("Setting up")
     set_up()
     build_web()
+    build_docs()
     command = [str(BIN / "steward"), "up"]
     for option in ("host", "port"):
         value = getattr(arguments, option)
@@ -296,7 +315,7 @@ def run_tests_of_room(room: str) -> None:
 
 def run_tests(arguments: argparse.Namespace) -> None:
     say("Setting up")
-    set_up(groups=["dev", "web"], extras=EXTRAS)
+    set_up(groups=["dev", "docs", "web"], extras=EXTRAS)
     if arguments.name:
         run_tests_of_room(arguments.name)
         return
@@ -327,6 +346,7 @@ def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
             ("Web: API client is current", partial(npm, "api:check")),
             ("Web: unit tests", partial(npm, "test")),
             ("Web: types and build", build_web),
+            ("Documentation: build", build_docs),
             ("Web: size of the first page", partial(npm, "budget")),
             ("Types", typed.result),
             ("Python tests, SQLite and PostgreSQL", python_tests),
@@ -340,7 +360,7 @@ def quick_checks() -> list[Step]:
 
 
 def run_fast_tests(_: argparse.Namespace) -> None:
-    set_up(groups=["dev", "web"], extras=EXTRAS)
+    set_up(groups=["dev", "docs", "web"], extras=EXTRAS)
     # The heart: what everything stands on, runs and their one door, versions of data.
     rooms = ("core", "store", "trace", "runs", "broker", "rules")
     versions = ("history", "sweep", "tree")
@@ -359,7 +379,7 @@ def run_fast_tests(_: argparse.Namespace) -> None:
 
 
 def soak(arguments: argparse.Namespace) -> None:
-    set_up(groups=["dev", "web"], extras=EXTRAS)
+    set_up(groups=["dev", "docs", "web"], extras=EXTRAS)
     if not arguments.name:
         run([BIN / "pytest", "-m", LONG, "--collect-only", "-q"])
         raise Failed("say which one with NAME=, a part of a name above")
@@ -391,7 +411,7 @@ def fmt(_: argparse.Namespace) -> None:
 
 
 def clean(_: argparse.Namespace) -> None:
-    made = [VENV, CACHE, WEB_OUTPUT, WEB / "node_modules", ROOT / ".hypothesis"]
+    made = [VENV, CACHE, WEB_OUTPUT, DOCS_OUTPUT, WEB / "node_modules", ROOT / ".hypothesis"]
     made += [ROOT / name for name in (".mypy_cache", ".ruff_cache", ".pytest_cache", "artifacts")]
     for path in [*made, *ROOT.glob("*.egg-info")]:
         if path.exists():

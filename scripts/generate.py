@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from scripts.expression_cases import cases_document  # noqa: E402
+from scripts.reference import reference_pages  # noqa: E402
 
 
 def commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -84,13 +85,16 @@ def flow_vectors() -> str:
 
 def generated() -> dict[Path, str]:
     names = json.loads((ROOT / "web/tests/flows/expressions.json").read_text())["names"]
-    document = json.dumps(create_routes().openapi(), indent=2, sort_keys=True, ensure_ascii=False)
+    openapi = create_routes().openapi()
+    document = json.dumps(openapi, indent=2, sort_keys=True, ensure_ascii=False)
+    pages = reference_pages(openapi).items()
     return {
         ROOT / "web/openapi.json": document + "\n",
         ROOT / "web/tests/flows/vectors.json": flow_vectors(),
         ROOT / "web/tests/flows/random-expressions.json": cases_document(names),
         ROOT / "docs/reference/settings.md": settings_reference(),
         ROOT / "docs/reference/commands.md": command_reference(),
+        **{ROOT / "docs/reference" / name: text for name, text in pages},
     }
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from scripts.dev import EXTRAS, ROOT, WEB, Failed, bootstrap_uv, build_web, run, say
+from scripts.dev import EXTRAS, ROOT, WEB, Failed, bootstrap_uv, build_docs, build_web, run, say
 
 OUTPUT = ROOT / "dist"
 IMAGE_EXTRAS = (*EXTRAS, "kubernetes")
@@ -27,6 +27,7 @@ ENGINES = ("podman", "docker")
 def built(output: Path = OUTPUT) -> Path:
     """Everything that is published, in one folder; the wheel is returned."""
     build_web()
+    build_docs()
     uv = bootstrap_uv()
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
@@ -122,6 +123,8 @@ def try_out(wheel: Path, *, locked: bool = False) -> str:
             page = _read(f"{address}/")
             if "<title>" not in page or "/assets/" not in page:
                 raise Failed("The installed wheel starts, but its first page is not the web app.")
+            if "Steward documentation" not in _read(f"{address}/docs/"):
+                raise Failed("The installed wheel starts, but has no documentation under /docs.")
             return str(json.loads(_read(f"{address}/api/v1/about"))["version"])
 
 

@@ -32,7 +32,7 @@ export default defineConfig({
       },
     },
   },
-  server: { port: 5173, proxy: { '/api': { target: server, ws: true } } },
+  server: { port: 5173, proxy: { '/api': { target: server, ws: true }, '/docs': server } },
   test: {
     environment: 'jsdom',
     setupFiles: ['./tests/setup.ts'],

@@ -1,9 +1,9 @@
-/** The person's menu: own pages, light or dark, sign out. */
+/** The person's menu: own pages, light or dark, documentation, sign out. */
 import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { ChevronsUpDown, LogOut } from 'lucide-react';
+import { BookOpen, ChevronsUpDown, LogOut } from 'lucide-react';
 import { useSession } from '@/api/session';
-import { COLOUR_SCHEMES, useLeave } from './account';
+import { COLOUR_SCHEMES, openDocumentation, useLeave } from './account';
 import { DropMenu, DropMenuItem, DropMenuLabel, DropMenuLine } from './DropMenu';
 import classes from './Menus.module.css';
 import { initial } from './projects-menu';
@@ -51,6 +51,9 @@ export function AccountMenu() {
         ))}
       </div>
       <DropMenuLine />
+      <DropMenuItem icon={<BookOpen size={14} aria-hidden />} onSelect={openDocumentation}>
+        Documentation
+      </DropMenuItem>
       <DropMenuItem icon={<LogOut size={14} aria-hidden />} onSelect={leave}>
         Sign out
       </DropMenuItem>

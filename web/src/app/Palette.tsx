@@ -3,12 +3,12 @@ import { Modal, useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { LogOut, Plus, Search, SunMoon } from 'lucide-react';
+import { BookOpen, LogOut, Plus, Search, SunMoon } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { SHORTEST_SEARCH, searchQuery } from '@/api/search';
 import { useSession } from '@/api/session';
 import { useDialog } from '@/components/use-search-param';
-import { COLOUR_SCHEMES, useLeave } from './account';
+import { COLOUR_SCHEMES, openDocumentation, useLeave } from './account';
 import { type Command, hitCommands, navigationCommands, searchCommands } from './commands';
 import classes from './Palette.module.css';
 import { useCurrentProject } from './project';
@@ -63,6 +63,14 @@ function useCommands(): Command[] {
       keywords: ['theme', 'colour'],
       run: () => setColorScheme(value),
     })),
+    {
+      id: 'documentation',
+      label: 'Documentation',
+      group: 'Help',
+      icon: BookOpen,
+      keywords: ['help', 'guide', 'tutorial', 'reference', 'manual', 'docs'],
+      run: openDocumentation,
+    },
     {
       id: 'sign-out',
       label: 'Sign out',
