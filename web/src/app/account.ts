@@ -1,4 +1,4 @@
-/** Things one does with one's account from several places. */
+/** What the account menu and the palette both offer. */
 import { useSignOut } from '@/api/session';
 import { showFailure } from '@/components/undo';
 
@@ -16,4 +16,9 @@ export function useLeave() {
       onSuccess: () => globalThis.location.assign('/sign-in'),
       onError: showFailure,
     });
+}
+
+/** The guides and the reference of this version, in a tab of their own: what somebody does here stays as it is. */
+export function openDocumentation() {
+  globalThis.open('/docs/', '_blank', 'noopener');
 }

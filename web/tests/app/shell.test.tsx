@@ -205,6 +205,21 @@ describe('the account menu', () => {
   });
 });
 
+describe('the documentation', () => {
+  it('opens in a tab of its own, from the account menu and from the palette', async () => {
+    const opened = vi.spyOn(globalThis, 'open').mockReturnValue(null);
+    openAs('owner');
+    await userEvent.click(await screen.findByRole('button', { name: /Account menu/ }));
+    await userEvent.click(screen.getByRole('menuitem', { name: 'Documentation' }));
+    await userEvent.keyboard('{Control>}k{/Control}');
+    await userEvent.type(await screen.findByRole('combobox'), 'help{Enter}');
+    expect(opened.mock.calls).toEqual([
+      ['/docs/', '_blank', 'noopener'],
+      ['/docs/', '_blank', 'noopener'],
+    ]);
+  });
+});
+
 describe('the command palette', () => {
   it('opens with Ctrl-K, finds by words and goes where Enter says', async () => {
     const { router } = openAs('owner');
