@@ -75,7 +75,7 @@ def test_the_first_page_has_the_sections_and_the_headers_of_the_product(client: 
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     for section in ("Start", "Tutorials", "How-to guides", "Reference", "Architecture"):
         assert section in answer.text
-    for section in ("Security", "Operating", "Plug-ins"):
+    for section in ("Security", "Operating", "Plug-ins", "Comparison"):
         assert section in answer.text
 
 
