@@ -46,7 +46,7 @@ def test_a_client_that_reconnects_misses_nothing(installation: Installation, liv
         assert next(lines) == ": connected"
         _change(installation, "One")
         first = next(_events(lines))
-    assert (first["type"], first["data"]) == ("org.steward.project.updated", {"name": "One"})
+    assert (first["type"], first["data"]["name"]) == ("org.steward.project.updated", "One")
     for name in ("Two", "Three"):
         _change(installation, name)
     headers["Last-Event-ID"] = str(first["cursor"])
@@ -118,4 +118,29 @@ def test_the_log_is_read_newest_first(installation: Installation) -> None:
     following = installation.owner.client.get(
         base, params={"limit": 2, "cursor": page["next_cursor"]}
     ).json()
-    assert following["items"][0]["data"] == {"name": "One"}
+    assert following["items"][0]["data"] == {"name": "One", "by": installation.owner.user.id}
+
+
+def test_events_say_who_did_it_and_what_it_is_called(installation: Installation) -> None:
+    owner, base = installation.owner, f"/api/v1/projects/{installation.scope.project_id}"
+    colleague = installation.person(Role.editor, "carla")
+    flow = "{format: 1, id: unpaid, name: Unpaid invoices, budget: {usd: 1}, graph: {nodes: [{id: a, type: tool, tool: list_datasets}]}}"
+    made = owner.client.post(f"{base}/playbooks", json={"yaml": flow})
+    assert made.status_code == 201, made.text
+    card = made.json()
+    shared = owner.client.put(
+        f"{base}/playbooks/{card['id']}/sharing",
+        json={"owner": owner.user.email, "allowed": {"users": [colleague.user.email]}},
+        headers={"If-Match": made.headers["etag"]},
+    )
+    assert shared.status_code == 200, shared.text
+    newest = owner.client.get(f"{base}/events", params={"limit": 1}).json()["items"][0]
+    assert newest["type"] == "org.steward.playbook.shared"
+    assert newest["who"] == owner.user.name
+    assert newest["names"][card["id"]] == "Unpaid invoices"
+    assert newest["names"][colleague.user.id] == colleague.user.name
+
+    outsider = installation.person(Role.viewer, "olga")
+    seen = outsider.client.get(f"{base}/events").json()["items"]
+    assert seen, "a viewer reads the log"
+    assert "Unpaid invoices" not in json.dumps(seen)

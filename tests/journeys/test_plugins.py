@@ -59,4 +59,4 @@ def test_look_install_draw_disable_and_remove(
     page.get_by_role("button", name="Remove it").click()
     expect(page.get_by_role("heading", name="Removed")).to_be_visible(timeout=SLOW)
     go(page, "Activity")
-    expect(page.get_by_text(re.compile("Plug-in “acme-invoices” removed"))).to_be_visible()
+    expect(page.get_by_text(re.compile("removed the plug-in “acme-invoices”"))).to_be_visible()

@@ -196,7 +196,7 @@ def verify_in_the_audit(page: Page) -> None:
     page.get_by_label("Search events").fill("approval policy")
     expect(page.get_by_text("No event fits")).to_be_visible()
     page.get_by_label("Search events").fill("policy changed")
-    expect(page.get_by_role("button", name="Policy changed")).to_be_visible()
+    expect(page.get_by_role("button", name="Owner changed the policy")).to_be_visible()
     check_accessible(page)
     with page.expect_download() as saved:
         page.get_by_role("button", name="Export as NDJSON").click()

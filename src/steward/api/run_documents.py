@@ -39,6 +39,12 @@ class RunOut(Output):
     waits: list[dict[str, Any]] | None
 
 
+class ListedRun(RunOut):
+    cost_usd: float | None = Field(
+        description="What the run and all below it cost so far; null before it begins."
+    )
+
+
 class RunDetail(RunOut):
     document: Any
     inputs: Any

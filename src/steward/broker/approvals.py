@@ -205,7 +205,8 @@ class Approvals:
                 "policy": now.policy,
             }
             self._runs.records.signal_within(tx, found.run_id, found.wait_key, answer)
-            self._events.append(tx, f"approval.{status.value}", approval_id, {"title": now.title})
+            told = {"title": now.title, "by": access.user_id}
+            self._events.append(tx, f"approval.{status.value}", approval_id, told)
             self._runs.sign_within(tx, found.run_id)
             return now
 
@@ -230,9 +231,8 @@ class Approvals:
                     delegated_by=found.delegated_by or access.user_id,
                 )
             )
-            self._events.append(
-                tx, "approval.delegated", approval_id, {"title": found.title, "to": user_id}
-            )
+            told = {"title": found.title, "to": user_id, "by": access.user_id}
+            self._events.append(tx, "approval.delegated", approval_id, told)
             self._runs.sign_within(tx, found.run_id)
             return self._existing(tx, approval_id)
 

@@ -9,8 +9,9 @@ What a list of items is estimated to cost is held before the first of them. Thei
 first, in every budget in which it is held, and give back what they did not use; so nothing is set aside twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final, Protocol
 
 import sqlalchemy as sa
@@ -368,6 +369,13 @@ class Budgets:
         with self._database.read(scope) as tx:
             row = tx.first(wanted.where(_COLUMNS.run_id.in_(list(run_ids))))
         return 0 if row is None else int(row.spent)
+
+    def costs(self, scope: Scope, run_ids: Collection[str]) -> dict[str, Decimal]:
+        """What each of these runs, with all below it, has spent in dollars; those that have begun."""
+        wanted = sa.select(_COLUMNS.run_id, _COLUMNS.spent_usd)
+        with self._database.read(scope) as tx:
+            rows = tx.rows(wanted.where(_COLUMNS.run_id.in_(sorted(run_ids))))
+        return {row.run_id: shown("usd", row.spent_usd) for row in rows}
 
     def status(self, run: Drawing) -> BudgetStatus:
         """What is used and left, for pages; with `left["seconds"]` a call's time can be bounded."""

@@ -49,7 +49,8 @@ class Groups:
                     index_elements=[_COLUMNS.project_id, _COLUMNS.name], set_=values
                 )
             )
-            self._events.append(tx, "approvers.changed", name, {"members": len(group.members)})
+            told = {"members": len(group.members), "by": access.user_id}
+            self._events.append(tx, "approvers.changed", name, told)
         return group
 
     def delete(self, access: Access, name: str) -> None:
@@ -58,7 +59,7 @@ class Groups:
             gone = tx.execute(sa.delete(tables.groups).where(_COLUMNS.name == name))
             if gone.rowcount == 0:
                 raise NotFound(f"There is no group {name!r} in this project.")
-            self._events.append(tx, "approvers.deleted", name, {})
+            self._events.append(tx, "approvers.deleted", name, {"by": access.user_id})
 
     def of(self, scope: Scope, user_id: str) -> frozenset[str]:
         with self._database.read(scope) as tx:

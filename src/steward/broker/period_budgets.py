@@ -121,7 +121,8 @@ class PeriodBudgets:
             )
             row = _existing(tx, budget_id)
             count_past(tx, row, now)
-            self._events.append(tx, "budget.saved", budget_id, {"revision": 1})
+            told = {"revision": 1, "by": access.user_id}
+            self._events.append(tx, "budget.saved", budget_id, told)
             return self._kept(tx, [row])[0]
 
     def change(
@@ -142,7 +143,8 @@ class PeriodBudgets:
                     **_limits(limits),
                 )
             )
-            self._events.append(tx, "budget.saved", budget_id, {"revision": before.revision + 1})
+            told = {"revision": before.revision + 1, "by": access.user_id}
+            self._events.append(tx, "budget.saved", budget_id, told)
             return self._kept(tx, [_existing(tx, budget_id)])[0]
 
     def delete(self, access: Access, budget_id: str, expected: int) -> None:
@@ -151,7 +153,7 @@ class PeriodBudgets:
             _refuse_stale(_existing(tx, budget_id, lock=True), expected)
             tx.execute(sa.delete(period_uses).where(_USES.budget_id == budget_id))
             tx.execute(sa.delete(period_budgets).where(_BUDGETS.id == budget_id))
-            self._events.append(tx, "budget.deleted", budget_id, {})
+            self._events.append(tx, "budget.deleted", budget_id, {"by": access.user_id})
 
     def tidy(self) -> None:
         """Frees what ended runs had set aside and never used."""

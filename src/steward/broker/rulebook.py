@@ -133,7 +133,8 @@ class Rulebook:
             else:
                 values |= {"preset": preset, "subject": _subject(level, subject)}
                 tx.execute(sa.insert(tables.policies).values(**values))
-            self._events.append(tx, "policy.changed", subject or level, {"revision": revision + 1})
+            told = {"revision": revision + 1, "by": access.user_id}
+            self._events.append(tx, "policy.changed", subject or level, told)
         return self.current(access.scope, level, subject)
 
     def settings(self, scope: Scope) -> ProjectSettings:
@@ -171,9 +172,8 @@ class Rulebook:
                     index_elements=[tables.settings.c.project_id], set_=values
                 )
             )
-            self._events.append(
-                tx, "settings.changed", "broker", {"safe_mode": bool(values["safe_mode"])}
-            )
+            told = {"safe_mode": bool(values["safe_mode"]), "by": access.user_id}
+            self._events.append(tx, "settings.changed", "broker", told)
         return self.settings(access.scope)
 
 

@@ -140,7 +140,7 @@ class ClientGrants:
                     expires_at=now + CODE_LIFETIME,
                 )
             )
-            data = {"name": client.name, "role": role.name}
+            data = {"name": client.name, "role": role.name, "by": access.user_id}
             self._events.append(tx, "client.allowed", grant_id, data)
         return code
 
@@ -276,9 +276,8 @@ class ClientGrants:
             .values(revoked_at=now)
         )
         scope = Scope(row.org_id, row.project_id)
-        self._events.append_many(
-            tx, [News(scope, f"client.{why}", row.id, {"name": row.client_name})]
-        )
+        data = {"name": row.client_name, "user": row.user_id}
+        self._events.append_many(tx, [News(scope, f"client.{why}", row.id, data)])
 
     def _sweep(self, tx: Transaction, now: datetime) -> None:
         """Programs that introduced themselves and that nobody has allowed for long."""

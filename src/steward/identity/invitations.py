@@ -79,7 +79,8 @@ class Invitations:
                     expires_at=now + timedelta(days=days),
                 )
             )
-            self._events.append(tx, "invitation.created", invitation_id, {"role": role.name})
+            told = {"role": role.name, "by": access.user_id}
+            self._events.append(tx, "invitation.created", invitation_id, told)
             row = tx.execute(sa.select(invitations).where(invitations.c.id == invitation_id)).one()
         return _invitation(row), text
 
@@ -105,7 +106,7 @@ class Invitations:
             )
             if done.rowcount == 0:
                 raise NotFound("There is no open invitation with this id.")
-            self._events.append(tx, "invitation.revoked", invitation_id)
+            self._events.append(tx, "invitation.revoked", invitation_id, {"by": access.user_id})
 
     def preview(self, text: str) -> InvitationPreview:
         with self._database.read(EVERYWHERE) as tx:

@@ -92,7 +92,8 @@ class Members:
                 self._refuse_above(access, current)
                 self._refuse_last_owner(tx, access, current, role)
             self._store(tx, user_id, role)
-            self._events.append(tx, "member.changed", user_id, {"role": role.name})
+            told = {"role": role.name, "by": access.user_id}
+            self._events.append(tx, "member.changed", user_id, told)
             member = self._one(tx, access.scope, user_id)
         if member is None:
             raise NotFound("There is no such person in this organisation.")
@@ -140,7 +141,7 @@ class Members:
                 raise Conflict("This person is here through the organisation; change it there.")
             self._refuse_last_owner(tx, access, current, None)
             self._withdraw(tx, user_id)
-            self._events.append(tx, "member.removed", user_id)
+            self._events.append(tx, "member.removed", user_id, {"by": access.user_id})
 
     def settle_within(
         self, tx: Transaction, user_id: str, role: Role | None, note: Mapping[str, Any]

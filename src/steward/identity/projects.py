@@ -144,7 +144,7 @@ class Projects:
                     user_id=owner_id, role=Role.owner.name, created_at=now
                 )
             )
-            self._events.append(tx, "project.created", project_id, {"name": name})
+            self._events.append(tx, "project.created", project_id, {"name": name, "by": owner_id})
         return project_id
 
     def rename(self, access: Access, revision: int, name: str) -> Project:
@@ -157,7 +157,8 @@ class Projects:
             )
             if done.rowcount == 0:
                 raise Stale("The project was changed by somebody else meanwhile. Reload it first.")
-            self._events.append(tx, "project.updated", access.scope.project_id, {"name": name})
+            told = {"name": name, "by": access.user_id}
+            self._events.append(tx, "project.updated", access.scope.project_id, told)
         return self.get(access)
 
     def delete(self, access: Access) -> None:
@@ -166,7 +167,8 @@ class Projects:
         with self._database.write(access.scope) as tx:
             self._refuse_last(tx, access)
             self._mark(tx, access.scope.project_id, self._clock.now())
-            self._events.append(tx, "project.deleted", access.scope.project_id)
+            told = {"by": access.user_id}
+            self._events.append(tx, "project.deleted", access.scope.project_id, told)
 
     def restore(self, principal: Principal, project_id: str) -> Project:
         found = self._visible(principal, project_id=project_id, deleted=True)
@@ -178,7 +180,7 @@ class Projects:
         )
         with self._database.write(Scope(project.organisation.id, project_id)) as tx:
             self._mark(tx, project_id, None)
-            self._events.append(tx, "project.restored", project_id)
+            self._events.append(tx, "project.restored", project_id, {"by": principal.user_id})
         return self._visible(principal, project_id=project_id)[0]
 
     def _mark(self, tx: Transaction, project_id: str, deleted_at: datetime | None) -> None:

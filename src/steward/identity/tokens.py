@@ -77,7 +77,8 @@ class Tokens:
                     expires_at=now + timedelta(days=days),
                 )
             )
-            self._events.append(tx, "token.created", token_id, {"name": name, "role": role.name})
+            told = {"name": name, "role": role.name, "by": access.user_id}
+            self._events.append(tx, "token.created", token_id, told)
             return self._own(tx, access, token_id), text
 
     def page(self, access: Access, *, after: str | None = None, limit: int = 200) -> list[Token]:
@@ -94,13 +95,14 @@ class Tokens:
 
     def revoke(self, access: Access, token_id: str) -> None:
         with self._database.write(access.scope) as tx:
-            self._own(tx, access, token_id)
+            token = self._own(tx, access, token_id)
             tx.execute(
                 sa.update(api_tokens)
                 .where(api_tokens.c.id == token_id, api_tokens.c.revoked_at.is_(None))
                 .values(revoked_at=self._clock.now())
             )
-            self._events.append(tx, "token.revoked", token_id)
+            told = {"name": token.name, "by": access.user_id}
+            self._events.append(tx, "token.revoked", token_id, told)
 
     def restore(self, access: Access, token_id: str) -> Token:
         """Undoes a revocation, for a short while: afterwards a revoked token stays revoked."""
@@ -112,7 +114,8 @@ class Tokens:
             tx.execute(
                 sa.update(api_tokens).where(api_tokens.c.id == token_id).values(revoked_at=None)
             )
-            self._events.append(tx, "token.restored", token_id)
+            told = {"name": token.name, "by": access.user_id}
+            self._events.append(tx, "token.restored", token_id, told)
             return self._own(tx, access, token_id)
 
     def resolve(self, text: str) -> Principal:

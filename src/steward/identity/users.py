@@ -1,6 +1,7 @@
 """People: created by the first start, an invitation or the command line."""
 
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -57,6 +58,12 @@ class Users:
         if row is None:
             raise NotFound("There is no such user.")
         return as_user(row)
+
+    def names(self, user_ids: Collection[str]) -> dict[str, str]:
+        """Names by id, also of people who left."""
+        wanted = sa.select(users.c.id, users.c.name).where(users.c.id.in_(sorted(user_ids)))
+        with self._database.read(EVERYWHERE) as tx:
+            return {row.id: row.name for row in tx.rows(wanted)}
 
     def find(self, email: str) -> User | None:
         with self._database.read(EVERYWHERE) as tx:

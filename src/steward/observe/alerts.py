@@ -144,7 +144,8 @@ class Alerts:
                     f"A project has at most {_MOST_RULES} alert rules. Delete one that is not needed."
                 )
             tx.execute(sa.insert(tables.alert_rules).values(id=made.id, **_values(made)))
-            self._events.append(tx, "alert.rule_saved", made.id, {"revision": 1})
+            told = {"revision": 1, "by": access.user_id}
+            self._events.append(tx, "alert.rule_saved", made.id, told)
             _look_soon(tx, now)
         return made
 
@@ -173,7 +174,8 @@ class Alerts:
             )
             if not goes_on:
                 self._resolve(tx, ALERTS.rule_id == rule_id, "rule_changed")
-            self._events.append(tx, "alert.rule_saved", rule_id, {"revision": after.revision})
+            told = {"revision": after.revision, "by": access.user_id}
+            self._events.append(tx, "alert.rule_saved", rule_id, told)
             _look_soon(tx, now)
         return after
 
@@ -185,7 +187,7 @@ class Alerts:
             self._resolve(tx, ALERTS.rule_id == rule_id, "rule_deleted")
             tx.execute(sa.delete(tables.alert_causes).where(CAUSES.rule_id == rule_id))
             tx.execute(sa.delete(tables.alert_rules).where(RULES.id == rule_id))
-            self._events.append(tx, "alert.rule_deleted", rule_id, {})
+            self._events.append(tx, "alert.rule_deleted", rule_id, {"by": access.user_id})
 
     def preview(self, scope: Scope, view: View, rule: AlertRule) -> Past:
         """What the rule would have done in the last 28 days, for the figures that this person sees."""
@@ -253,7 +255,8 @@ class Alerts:
                         acknowledged_by=access.user_id,
                     )
                 )
-                self._events.append(tx, "alert.acknowledged", found.rule_id, {"alert": alert_id})
+                told = {"alert": alert_id, "by": access.user_id}
+                self._events.append(tx, "alert.acknowledged", found.rule_id, told)
             return _existing_alert(tx, view, alert_id)
 
     def mute(self, access: Access, view: View, alert_id: str, until: datetime | None) -> Alert:
@@ -267,7 +270,8 @@ class Alerts:
             found = _existing_alert(tx, view, alert_id)
             _set_cause(tx, found, muted_until=until)
             kind = "alert.muted" if until is not None else "alert.unmuted"
-            self._events.append(tx, kind, found.rule_id, {"alert": alert_id})
+            told = {"alert": alert_id, "by": access.user_id}
+            self._events.append(tx, kind, found.rule_id, told)
             return _existing_alert(tx, view, alert_id)
 
     def accept_as_normal(self, access: Access, view: View, alert_id: str) -> Alert:

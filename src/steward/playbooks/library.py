@@ -92,11 +92,11 @@ class Library:
     def get(self, access: Access, named: str) -> Card:
         return self.seen_by(access.scope, self._people.viewer(access), named)
 
-    def titles(self, scope: Scope) -> dict[str, str]:
+    def titles(self, scope: Scope, *, deleted: bool = False) -> dict[str, str]:
         """Of all playbooks by id, whoever sees them; for those who know which of them may be shown."""
         wanted = sa.select(_COLUMNS.id, _COLUMNS.name, _COLUMNS.slug)
         with self._database.read(scope) as tx:
-            rows = tx.rows(wanted.where(_COLUMNS.deleted_at.is_(None)))
+            rows = tx.rows(wanted if deleted else wanted.where(_COLUMNS.deleted_at.is_(None)))
         return {row.id: row.name or row.slug for row in rows}
 
     def tags(self, scope: Scope) -> dict[str, list[str]]:
@@ -263,7 +263,8 @@ class Library:
         if row.state == State.archived.value:
             raise Conflict("An archived playbook is not changed; bring it back first.")
         if owner is not None or allowed is not None:
-            self._share(tx, row, owner or row.owner, row.allowed if allowed is None else allowed)
+            shared = row.allowed if allowed is None else allowed
+            self._share(tx, row, owner or row.owner, shared, access.user_id)
         self._append(tx, access, playbook_id, playbook, message, drawn)
         return card_of_row(row_of(tx, playbook_id))
 
@@ -298,7 +299,7 @@ class Library:
             raise refusal("It cannot be shared so", problems, Lined(None, {}))
         with self._database.write(access.scope) as tx:
             row = self._current(tx, access, card.id, version)
-            self._share(tx, row, owner_id, shared)
+            self._share(tx, row, owner_id, shared, access.user_id)
             return card_of_row(row_of(tx, card.id))
 
     def deploy(
@@ -445,14 +446,13 @@ class Library:
         self._events.append(tx, "playbook.redrawn", newest.playbook_id, {"by": access.user_id})
 
     def _share(
-        self, tx: Transaction, row: sa.Row[Any], owner: str, allowed: Mapping[str, Any]
+        self, tx: Transaction, row: sa.Row[Any], owner: str, allowed: Mapping[str, Any], by: str
     ) -> None:
         if owner == row.owner and dict(allowed) == row.allowed:
             return
         self._change(tx, row.id, owner=owner, allowed=dict(allowed))
-        self._events.append(
-            tx, "playbook.shared", row.id, {"owner": owner, "allowed": dict(allowed)}
-        )
+        told = {"owner": owner, "allowed": dict(allowed), "by": by}
+        self._events.append(tx, "playbook.shared", row.id, told)
 
     def _current(
         self, tx: Transaction, access: Access, playbook_id: str, version: int | None

@@ -88,7 +88,8 @@ class Schedules:
         }
         with self._database.write(scope) as tx:
             tx.execute(sa.insert(tables.schedules).values(**row))
-            self._events.append(tx, "schedule.created", str(row["id"]), {"name": name})
+            told = {"name": name, "by": author}
+            self._events.append(tx, "schedule.created", str(row["id"]), told)
             return _existing(tx, str(row["id"]))
 
     def listed(self, scope: Scope, before: str | None = None, limit: int = 50) -> list[Schedule]:
@@ -104,7 +105,12 @@ class Schedules:
             return _existing(tx, schedule_id)
 
     def change(
-        self, scope: Scope, schedule_id: str, revision: int, changes: dict[str, Any]
+        self,
+        scope: Scope,
+        schedule_id: str,
+        revision: int,
+        changes: dict[str, Any],
+        by: str | None = None,
     ) -> Schedule:
         """Changes name, cron, time_zone, missed or enabled; the next moment is counted from now."""
         changes = self._records.scrub(scope, changes)
@@ -121,14 +127,16 @@ class Schedules:
             tx.execute(
                 sa.update(tables.schedules).where(_COLUMNS.id == schedule_id).values(**values)
             )
-            self._events.append(tx, "schedule.changed", schedule_id, {"name": found.name})
+            told = {"name": found.name, "by": by}
+            self._events.append(tx, "schedule.changed", schedule_id, told)
             return _existing(tx, schedule_id)
 
-    def delete(self, scope: Scope, schedule_id: str) -> None:
+    def delete(self, scope: Scope, schedule_id: str, by: str | None = None) -> None:
         with self._database.write(scope) as tx:
             found = _existing(tx, schedule_id)
             tx.execute(sa.delete(tables.schedules).where(_COLUMNS.id == schedule_id))
-            self._events.append(tx, "schedule.deleted", schedule_id, {"name": found.name})
+            told = {"name": found.name, "by": by}
+            self._events.append(tx, "schedule.deleted", schedule_id, told)
 
     def answer(self, scope: Scope, schedule_id: str, *, run: bool, by: str) -> Schedule:
         """Decides about the moments that were missed: one run for the last of them, or none."""

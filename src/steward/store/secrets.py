@@ -210,7 +210,7 @@ class SecretStore:
             rows = tx.rows(statement.order_by(secrets.c.name).limit(limit))
         return [SecretInfo(r.name, r.created_at, r.updated_at, r.updated_by) for r in rows]
 
-    def delete(self, scope: Scope, name: str) -> None:
+    def delete(self, scope: Scope, name: str, author: str | None = None) -> None:
         """Hides a secret at once; it can be brought back within the undo window, then it is gone."""
         now = self._clock.now()
         with self._database.write(scope) as tx:
@@ -222,7 +222,7 @@ class SecretStore:
             )
             if hidden.rowcount == 0:
                 raise _missing(name)
-            self._events.append(tx, "secret.deleted", name, {"name": name})
+            self._events.append(tx, "secret.deleted", name, {"name": name, "by": author})
 
     def forget(self, scope: Scope, name: str) -> None:
         """Removes a secret for good, and does nothing where there is none."""
@@ -230,7 +230,7 @@ class SecretStore:
             tx.execute(sa.delete(secrets).where(secrets.c.name == name))
         self.changes += 1
 
-    def undelete(self, scope: Scope, name: str) -> SecretInfo:
+    def undelete(self, scope: Scope, name: str, author: str | None = None) -> SecretInfo:
         earliest = self._clock.now() - UNDO_WINDOW
         with self._database.write(scope) as tx:
             restored = tx.execute(
@@ -241,7 +241,7 @@ class SecretStore:
             if restored.rowcount == 0:
                 raise NotFound(f"There is no recently deleted secret called {name!r}; set it anew.")
             row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
-            self._events.append(tx, "secret.restored", name, {"name": name})
+            self._events.append(tx, "secret.restored", name, {"name": name, "by": author})
         return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
 
     def forget_unused(self, prefix: str, before: datetime) -> int:

@@ -140,7 +140,7 @@ class Recorder:
         if moved.rowcount != 1:
             raise Conflict(f"Branch {branch.name!r} moved while this commit was made; try again.")
         run_id = origin.run_id or _effect.get().run_id
-        self._announce(history.tx, branch, commit_id, draft, changed, run_id)
+        self._announce(history.tx, branch, commit_id, draft, changed, origin.author, run_id)
         fault("data.commit.before_end")
         return history.commit_row(commit_id)
 
@@ -236,6 +236,7 @@ class Recorder:
         commit_id: str,
         draft: Draft,
         changed: Mapping[Key, tuple[str | None, str | None]],
+        author: str,
         run_id: str | None,
     ) -> None:
         if self._events is None:
@@ -251,6 +252,7 @@ class Recorder:
                 "datasets": [name for kind, name in listed if kind == "dataset"],
                 "files": [name for kind, name in listed if kind == "file"],
                 "changed": len(changed),
+                "by": author,
                 **({"run": run_id} if run_id is not None else {}),
             },
         )

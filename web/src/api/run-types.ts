@@ -26,6 +26,7 @@ export type Run = Omit<Schemas['RunOut'], Told> & {
   progress: RunProgress | null;
   waits: Wait[] | null;
 };
+export type ListedRun = Run & Pick<Schemas['ListedRun'], 'cost_usd'>;
 
 export interface Usage {
   limit: string | null;

@@ -8,6 +8,7 @@ import type {
   Call,
   Failure,
   JournalEntry,
+  ListedRun,
   Run,
   RunDetail,
   RunStatus,
@@ -45,7 +46,7 @@ export function runsQuery(projectId: string, { statuses, text, mine, byHand }: R
           signal,
         }),
       );
-      return page as unknown as ListPage<Run>;
+      return page as unknown as ListPage<ListedRun>;
     },
   );
 }

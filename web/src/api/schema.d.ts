@@ -9330,6 +9330,13 @@ export interface components {
             datacontenttype: string;
             /** Id */
             id: string;
+            /**
+             * Names
+             * @description What people, runs, playbooks and rules are called that it names by id.
+             */
+            names: {
+                [key: string]: string;
+            };
             /** Source */
             source: string;
             /** Specversion */
@@ -9343,6 +9350,11 @@ export interface components {
             time: string;
             /** Type */
             type: string;
+            /**
+             * Who
+             * @description The name of the person who did it; null: Steward did it, or it is not known.
+             */
+            who: string | null;
         };
         /**
          * EventState
@@ -10408,6 +10420,60 @@ export interface components {
         LinesOut: {
             /** Lines */
             lines: string[];
+        };
+        /** ListedRun */
+        ListedRun: {
+            /** Control */
+            control: string | null;
+            /**
+             * Cost Usd
+             * @description What the run and all below it cost so far; null before it begins.
+             */
+            cost_usd: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Forked From */
+            forked_from: string | null;
+            /** Id */
+            id: string;
+            /** Parent Id */
+            parent_id: string | null;
+            /** Priority */
+            priority: number;
+            /** Program */
+            program: string;
+            /** Progress */
+            progress: {
+                [key: string]: unknown;
+            } | null;
+            /** Queue */
+            queue: string;
+            /** Reason */
+            reason: string | null;
+            /** Root Id */
+            root_id: string;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "queued" | "running" | "blocked" | "waiting_for_approval" | "reviewing" | "done" | "failed" | "cancelled";
+            /** Subject */
+            subject: string | null;
+            /** Title */
+            title: string;
+            /** Waits */
+            waits: {
+                [key: string]: unknown;
+            }[] | null;
         };
         /**
          * LocalOut
@@ -11656,6 +11722,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ListedRun] */
+        Page_ListedRun_: {
+            /** Items */
+            items: components["schemas"]["ListedRun"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[MemberOut] */
         Page_MemberOut_: {
             /** Items */
@@ -11751,13 +11824,6 @@ export interface components {
         Page_RevisionOut_: {
             /** Items */
             items: components["schemas"]["RevisionOut"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /** Page[RunOut] */
-        Page_RunOut_: {
-            /** Items */
-            items: components["schemas"]["RunOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -41819,7 +41885,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_RunOut_"];
+                    "application/json": components["schemas"]["Page_ListedRun_"];
                 };
             };
             /** @description Not signed in. */

@@ -27,6 +27,8 @@ const event = (type: string, data: Record<string, unknown>): EventRecord => ({
   datacontenttype: 'application/json',
   data,
   cursor: 1,
+  who: 'Ada',
+  names: {},
 });
 
 describe('searching events', () => {
@@ -35,6 +37,7 @@ describe('searching events', () => {
   it('finds every word in the sentence, the type, the subject or the data', () => {
     expect(matches(done, 'month RUN_77', null)).toBe(true);
     expect(matches(done, 'finished', null)).toBe(true);
+    expect(matches(done, 'ada month', null)).toBe(true);
     expect(matches(done, 'month quarter', null)).toBe(false);
     expect(matches(done, '', 'approval')).toBe(false);
     expect(matches(done, '', 'run')).toBe(true);

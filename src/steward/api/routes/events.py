@@ -9,9 +9,11 @@ from typing import Annotated, Any
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
+from steward.api.event_names import EventNames
 from steward.api.guards import AsAdmin, AsViewer, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
 from steward.api.streams import EventStream
@@ -37,10 +39,12 @@ class EventOut(Output):
     datacontenttype: str
     data: dict[str, Any]
     cursor: int
-
-
-def _event_out(event: Event) -> EventOut:
-    return EventOut(**event.as_cloudevent(), cursor=event.cursor or 0)
+    who: str | None = Field(
+        description="The name of the person who did it; null: Steward did it, or it is not known."
+    )
+    names: dict[str, str] = Field(
+        description="What people, runs, playbooks and rules are called that it names by id."
+    )
 
 
 @router.get("")
@@ -53,9 +57,20 @@ def list_events(
     def fetch(before: str | None, count: int) -> list[Event]:
         return events.before(access.scope, number(before), count)
 
-    shown = kept(fetch, Seeing(steward_of(request), access).event, lambda event: str(event.cursor))
+    seeing = Seeing(steward_of(request), access)
+    shown = kept(fetch, seeing.event, lambda event: str(event.cursor))
     items, following = page(shown, lambda event: str(event.cursor), cursor, limit)
-    return Page(items=[_event_out(event) for event in items], next_cursor=following)
+    named = EventNames(steward_of(request), access, seeing, items)
+    out = [
+        EventOut(
+            **event.as_cloudevent(),
+            cursor=event.cursor or 0,
+            who=named.who(event),
+            names=named.names(event),
+        )
+        for event in items
+    ]
+    return Page(items=out, next_cursor=following)
 
 
 @router.get(

@@ -12,6 +12,7 @@ from steward.api.guards import AsOperator, AsViewer, AsViewerOrRunner
 from steward.api.routes.history import DependantOut
 from steward.api.run_documents import (
     KeyIn,
+    ListedRun,
     RunDetail,
     RunOut,
     StatusName,
@@ -72,7 +73,7 @@ def list_runs(
     ] = True,
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> Page[RunOut]:
+) -> Page[ListedRun]:
     """Newest first."""
     steward = steward_of(request)
     records, sight = steward.runs.records, steward.playbooks.people.sight(access)
@@ -92,7 +93,9 @@ def list_runs(
         )
 
     items, following = page(fetch, lambda run: run.id, cursor, limit)
-    return Page(items=[run_out(run) for run in items], next_cursor=following)
+    costs = steward.governing.budgets.costs(access.scope, [run.id for run in items])
+    listed = [ListedRun(**run_out(run).model_dump(), cost_usd=costs.get(run.id)) for run in items]
+    return Page(items=listed, next_cursor=following)
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)

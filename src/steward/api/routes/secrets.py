@@ -60,10 +60,11 @@ def set_secret(request: Request, access: AsAdmin, name: SecretName, body: Secret
 @router.delete("/{name}", status_code=status.HTTP_204_NO_CONTENT)
 def delete_secret(request: Request, access: AsAdmin, name: SecretName) -> None:
     _refuse_own(name)
-    steward_of(request).secrets.delete(access.scope, name)
+    steward_of(request).secrets.delete(access.scope, name, access.user_id)
 
 
 @router.post("/{name}/restore")
 def restore_secret(request: Request, access: AsAdmin, name: SecretName) -> SecretOut:
     """Undoes a deletion within ten minutes."""
-    return SecretOut.model_validate(steward_of(request).secrets.undelete(access.scope, name))
+    secret = steward_of(request).secrets.undelete(access.scope, name, access.user_id)
+    return SecretOut.model_validate(secret)

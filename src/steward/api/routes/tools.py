@@ -310,7 +310,7 @@ def change_schedule(
 ) -> ScheduleOut:
     changes = body.model_dump(exclude_none=True, mode="json")
     changed = steward_of(request).runs.schedules.change(
-        access.scope, schedule_id, revision_from(if_match), changes
+        access.scope, schedule_id, revision_from(if_match), changes, access.user_id
     )
     set_etag(response, changed.revision)
     return _schedule_out(changed, steward_of(request).clock.now())
@@ -330,7 +330,7 @@ def decide_about_missed_moments(
 
 @router.delete("/schedules/{schedule_id}", status_code=status.HTTP_204_NO_CONTENT)
 def delete_schedule(request: Request, access: AsEditor, schedule_id: ScheduleId) -> None:
-    steward_of(request).runs.schedules.delete(access.scope, schedule_id)
+    steward_of(request).runs.schedules.delete(access.scope, schedule_id, access.user_id)
 
 
 def _schedule_out(schedule: Schedule, now: datetime) -> ScheduleOut:

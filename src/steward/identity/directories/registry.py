@@ -82,7 +82,8 @@ class Directories:
                     expires_at=now + TOKEN_LIFETIME,
                 )
             )
-            self._events.append(tx.narrowed(access.scope), "directory.saved", found, {"name": name})
+            data = {"name": name, "by": access.user_id}
+            self._events.append(tx.narrowed(access.scope), "directory.saved", found, data)
             return self._one(tx, access.scope.org_id, found), token
 
     def listed(self, access: Access) -> list[Directory]:
@@ -108,7 +109,7 @@ class Directories:
                 .where(directories.c.id == found.id)
                 .values(rules=[rule.model_dump() for rule in rules])
             )
-            data = {"name": found.name, "rules": len(rules)}
+            data = {"name": found.name, "rules": len(rules), "by": access.user_id}
             self._events.append(tx.narrowed(access.scope), "directory.saved", found.id, data)
             return self._one(tx, access.scope.org_id, directory_id)
 
@@ -123,7 +124,7 @@ class Directories:
                 .where(directories.c.id == found.id)
                 .values(token_hash=token_hash(token), expires_at=self._clock.now() + TOKEN_LIFETIME)
             )
-            data = {"name": found.name}
+            data = {"name": found.name, "by": access.user_id}
             self._events.append(
                 tx.narrowed(access.scope), "directory.token_renewed", found.id, data
             )
@@ -145,7 +146,7 @@ class Directories:
                     code="directory-in-use",
                 )
             tx.execute(sa.delete(directories).where(directories.c.id == found.id))
-            data = {"name": found.name}
+            data = {"name": found.name, "by": access.user_id}
             self._events.append(tx.narrowed(access.scope), "directory.deleted", found.id, data)
 
     def resolve(self, token: str) -> Directory:

@@ -1,26 +1,30 @@
 /** The event log of the project, newest first, by day. */
-import { Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { ChevronRight, History } from 'lucide-react';
-import { useState } from 'react';
+import { Skeleton, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { History } from 'lucide-react';
 import { eventsQuery } from '@/api/events';
 import { itemsOf } from '@/api/lists';
-import { usePersonName } from '@/api/members';
-import type { EventRecord } from '@/api/types';
+import { type Costs, costsQuery } from '@/api/observe';
 import { useProject } from '@/app/project';
-import { CodeBlock } from '@/components/CodeBlock';
+import { dollars } from '@/components/amounts';
 import { MoreButton } from '@/components/DataTable';
-import { describeEvent, eventKind, isStory } from '@/components/describe-event';
+import { isStory } from '@/components/describe-event';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
+import { EventLine } from '@/components/EventLine';
 import { useFormats } from '@/components/format';
 import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import classes from './activity.module.css';
 
+const DAYS_WITH_COST = 90;
+
 export default function ActivityPage() {
   return (
-    <Page title="Activity" description="Everything that happened in this project, as it happens.">
+    <Page
+      title="Activity"
+      description="Who did what in this project, newest first, and what each day cost."
+    >
       <EventLog />
     </Page>
   );
@@ -30,7 +34,7 @@ function EventLog() {
   const project = useProject();
   const query = useInfiniteQuery(eventsQuery(project.id));
   const formats = useFormats();
-  const nameOf = usePersonName(project.id);
+  const costs = useQuery(costsQuery(project.id, 'flow', DAYS_WITH_COST));
   const events = itemsOf(query.data).filter(isStory);
   if (query.isPending) return <Loading />;
   if (query.isError && events.length === 0) {
@@ -47,10 +51,15 @@ function EventLog() {
   return (
     <>
       {days.map(([day, ofDay]) => (
-        <Section key={day} title={day}>
+        <Section key={day} title={day} actions={<DayCost costs={costs.data} at={ofDay[0]?.time} />}>
           <ul className={classes.list}>
             {ofDay.map((event) => (
-              <EventItem key={event.id} event={event} sentence={describeEvent(event, nameOf)} />
+              <li key={event.id} className={classes.item}>
+                <EventLine event={event} />
+                <Text span size="xs" c="dimmed" className="tabular">
+                  <time dateTime={event.time}>{formats.time(event.time)}</time>
+                </Text>
+              </li>
             ))}
           </ul>
         </Section>
@@ -60,33 +69,18 @@ function EventLog() {
   );
 }
 
-function EventItem({ event, sentence }: { event: EventRecord; sentence: string }) {
-  const [opened, setOpened] = useState(false);
+/** What the project spent on that day. */
+function DayCost({ costs, at }: { costs: Costs | undefined; at: string | undefined }) {
   const formats = useFormats();
-  const details = `details-${event.id}`;
+  if (costs === undefined || at === undefined) return null;
+  const day = at.slice(0, 10);
+  if (day < costs.first) return null;
+  const spent = costs.lines.filter((line) => line.day === day);
+  const usd = spent.reduce((sum, line) => sum + line.usd, 0);
   return (
-    <li className={classes.item}>
-      <UnstyledButton
-        className={classes.line}
-        aria-expanded={opened}
-        aria-controls={opened ? details : undefined}
-        onClick={() => setOpened(!opened)}
-      >
-        <ChevronRight size={14} aria-hidden className={classes.chevron} />
-        <span className={classes.what}>{sentence}</span>
-        <Text span size="xs" c="dimmed" className={classes.kind}>
-          {eventKind(event.type)}
-        </Text>
-        <Text span size="xs" c="dimmed" className="tabular">
-          <time dateTime={event.time}>{formats.time(event.time)}</time>
-        </Text>
-      </UnstyledButton>
-      {opened && (
-        <div id={details} className={classes.details}>
-          <CodeBlock label="event" code={JSON.stringify(event, null, 2)} />
-        </div>
-      )}
-    </li>
+    <Text size="xs" c="dimmed" className="tabular" title={`Spent on ${day}, UTC`}>
+      Cost: {dollars(formats, usd)}
+    </Text>
   );
 }
 

@@ -5,21 +5,19 @@ import { ChevronDown, Download, FileSearch } from 'lucide-react';
 import { useState } from 'react';
 import { eventsQuery, exportAddress } from '@/api/events';
 import { itemsOf } from '@/api/lists';
-import { usePersonName } from '@/api/members';
 import type { EventRecord } from '@/api/types';
 import { useMay, useProject } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
-import { describeEvent, eventKind } from '@/components/describe-event';
+import { eventKind } from '@/components/describe-event';
 import { EmptyState } from '@/components/EmptyState';
+import { EventLine } from '@/components/EventLine';
 import { useFormats } from '@/components/format';
 import { SearchField } from '@/components/SearchField';
-import { Unfolding } from '@/components/Unfolding';
 import { matches, ndjson, nounsOf, saveText } from './search';
 
 export function AuditEvents() {
   const project = useProject();
   const formats = useFormats();
-  const nameOf = usePersonName(project.id);
   const query = useInfiniteQuery(eventsQuery(project.id));
   const mayExport = useMay('admin');
   const [text, setText] = useState('');
@@ -34,11 +32,16 @@ export function AuditEvents() {
       cell: ({ time }) => <span className="tabular">{formats.dateTime(time)}</span>,
     },
     {
+      id: 'who',
+      header: 'Who',
+      width: '9rem',
+      hideBelow: 'sm',
+      cell: ({ who }) => who ?? 'Steward',
+    },
+    {
       id: 'what',
       header: 'What',
-      cell: (event) => (
-        <Unfolding line={describeEvent(event, nameOf)} label="event" document={event} />
-      ),
+      cell: (event) => <EventLine event={event} />,
     },
     {
       id: 'kind',
@@ -53,7 +56,7 @@ export function AuditEvents() {
       <Group gap="sm" align="center">
         <SearchField
           label="Search events"
-          placeholder="Search words, ids, types"
+          placeholder="Search people, words, types"
           onSearch={setText}
         />
         <Select

@@ -9,6 +9,7 @@ export function matches(event: EventRecord, text: string, noun: string | null): 
   if (words.length === 0) return true;
   const heap = [
     describeEvent(event),
+    event.who ?? 'Steward',
     event.type,
     event.subject,
     event.time,

@@ -106,8 +106,8 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
           )}
         </Group>
         <Text size="xs" c="dimmed">
+          {person !== null && `${person} · `}
           <RelativeTime value={commit.created_at} />
-          {person !== null && ` by ${person}`}
           {dataset === undefined &&
             changes.map(({ name }) => (
               <span key={name}>

@@ -4,7 +4,6 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { eventsQuery } from '@/api/events';
 import { itemsOf } from '@/api/lists';
-import { usePersonName } from '@/api/members';
 import { projectPath } from '@/app/project';
 import { describeEvent, isStory } from '@/components/describe-event';
 import { ErrorState } from '@/components/ErrorState';
@@ -16,7 +15,6 @@ const SHOWN = 6;
 
 export default function RecentActivity({ projectId }: { projectId: string }) {
   const query = useInfiniteQuery(eventsQuery(projectId));
-  const nameOf = usePersonName(projectId);
   const events = itemsOf(query.data).filter(isStory).slice(0, SHOWN);
   if (query.isSuccess && events.length === 0) return null;
   return (
@@ -40,7 +38,7 @@ export default function RecentActivity({ projectId }: { projectId: string }) {
         <ul className={classes.list}>
           {events.map((event) => (
             <li key={event.id} className={classes.event}>
-              <span>{describeEvent(event, nameOf)}</span>
+              <span>{describeEvent(event)}</span>
               <Text span size="xs" c="dimmed" style={{ flexShrink: 0 }}>
                 <RelativeTime value={event.time} />
               </Text>

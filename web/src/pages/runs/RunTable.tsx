@@ -1,17 +1,19 @@
-/** Runs as a table: status, how far, who, when, how long. */
+/** Runs as a table: status, how far, who, when, how long, what it cost. */
 import { Anchor, Progress, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Play, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { usePersonName } from '@/api/members';
-import type { Run } from '@/api/run-types';
+import type { ListedRun } from '@/api/run-types';
 import { type RunFilter, runsQuery } from '@/api/runs';
 import { projectPath, useProject } from '@/app/project';
+import { dollars } from '@/components/amounts';
 import { StatusChip } from '@/components/Chip';
 import { type Column, DataTable } from '@/components/DataTable';
 import { Elapsed } from '@/components/Elapsed';
 import { EmptyState } from '@/components/EmptyState';
+import { useFormats } from '@/components/format';
 import { RelativeTime } from '@/components/Moment';
 import { percentOf, reasonText } from '@/components/run-status';
 import classes from './runs.module.css';
@@ -19,9 +21,10 @@ import classes from './runs.module.css';
 export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNode }) {
   const project = useProject();
   const nameOf = usePersonName(project.id);
+  const formats = useFormats();
   const query = useInfiniteQuery(runsQuery(project.id, filter));
   const isFiltered = filter.statuses.length > 0 || filter.text !== '' || filter.mine;
-  const columns: Column<Run>[] = [
+  const columns: Column<ListedRun>[] = [
     {
       id: 'run',
       header: 'Run',
@@ -42,7 +45,7 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
     },
     {
       id: 'who',
-      header: 'Started by',
+      header: 'Who',
       width: '7rem',
       hideBelow: 'md',
       cell: (run) => nameOf(run.created_by) ?? 'Somebody who left',
@@ -62,6 +65,15 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
       hideBelow: 'sm',
       cell: (run) =>
         run.started_at === null ? '–' : <Elapsed start={run.started_at} end={run.ended_at} />,
+    },
+    {
+      id: 'cost',
+      header: 'Cost',
+      width: '6rem',
+      align: 'end',
+      hideBelow: 'sm',
+      cell: ({ cost_usd: cost }) =>
+        cost === null ? '–' : <span className="tabular">{dollars(formats, cost)}</span>,
     },
   ];
   return (
@@ -86,7 +98,7 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
   );
 }
 
-function RunLink({ run, projectId }: { run: Run; projectId: string }) {
+function RunLink({ run, projectId }: { run: ListedRun; projectId: string }) {
   return (
     <div className={classes.run}>
       <Anchor
@@ -111,7 +123,7 @@ function RunLink({ run, projectId }: { run: Run; projectId: string }) {
   );
 }
 
-function RunProgress({ run }: { run: Run }) {
+function RunProgress({ run }: { run: ListedRun }) {
   const percent = percentOf(run.progress);
   if (percent === null) return '–';
   return (
