@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.observe._tables import abouts, ended_hours, people, rollups
+from steward.observe._tables import abouts, ended_hours, outputs, people, rollups
 from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, HOUR, MINUTE, hours_between
@@ -44,7 +44,7 @@ def _rolled(installation: Installation) -> list[tuple[Any, ...]]:
     with installation.steward.database.read(installation.scope) as tx:
         return [
             row
-            for table in (rollups, abouts, people, ended_hours)
+            for table in (rollups, abouts, people, ended_hours, outputs)
             for row in sorted(tuple(row) for row in tx.rows(sa.select(table)))
         ]
 
@@ -270,7 +270,7 @@ def test_two_that_count_the_same_runs_add_them_once(installation: Installation) 
     play(installation, Random(3), runs=10, hours=30)
     steward = installation.steward
     first = steward.observations.projector
-    other = Projector(steward.database, steward.runs, first.sums)
+    other = Projector(steward.database, steward.runs, first.sums, first.run_outputs)
     missing = other._missing(installation.scope, None)
     first.catch_up(installation.scope)
     # It had looked before the first one was done.

@@ -32,6 +32,7 @@ OF_RUNS = {
     "observed_facts": {"name", "agent", "code", "connector", "flow"},
     "observed_ended_hours": {"flow"},
     "observed_people": {"flow"},
+    "observed_outputs": {"flow"},
     "observed_abouts": {"name", "agent", "code", "connector", "flow"},
     "observed_tree_runs": {"subject"},
     "observed_spans": {"key", "name", "words", "error", "attributes"},

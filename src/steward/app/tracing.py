@@ -26,6 +26,7 @@ from steward.observe import (
     Projector,
     ReceivedSpans,
     Rollups,
+    RunOutputs,
     SpanContents,
     SpanTrees,
     Traces,
@@ -69,7 +70,8 @@ def observe_runs(
 ) -> Observations:
     sums = Rollups(database, clock, Kept(settings.minute_figures, settings.hour_figures))
     runs.parts.chores.append(sums.tidy)
-    projector, hourly = Projector(database, runs, sums), Hourly(database)
+    outputs = RunOutputs(database, clock, settings.hour_figures)
+    projector, hourly = Projector(database, runs, sums, outputs), Hourly(database, outputs)
     rounds = AlertRounds(
         database,
         events,

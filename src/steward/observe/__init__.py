@@ -29,6 +29,7 @@ from steward.observe.period_sums import Ranked, Totals
 from steward.observe.projector import Projector
 from steward.observe.received_spans import ReceivedSpans
 from steward.observe.rollups import Kept, Rollups
+from steward.observe.run_outputs import RunOutputs
 from steward.observe.span_content import DiffLine, SpanContents
 from steward.observe.span_trees import SpanTrees
 from steward.observe.spans import spans_of
@@ -86,6 +87,7 @@ __all__ = [
     "Ranked",
     "ReceivedSpans",
     "Rollups",
+    "RunOutputs",
     "SealCheck",
     "SpanContents",
     "SpanTrees",

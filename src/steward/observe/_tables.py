@@ -138,6 +138,21 @@ ended_hours = Table(
     sqlite_with_rowid=False,
 )
 
+outputs = Table(
+    "observed_outputs",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # Whole hours since 1970, UTC: when the run ended.
+    Column("at", Integer, nullable=False),
+    Column("run_id", String(40), nullable=False),
+    Column("flow", String(200), nullable=False),
+    # Numbers about the output, by place, field and aspect.
+    Column("measures", ReportedJson(), nullable=False),
+    PrimaryKeyConstraint("project_id", "at", "run_id"),
+    sqlite_with_rowid=False,
+)
+
 projected = Table(
     "observed_projects",
     metadata,

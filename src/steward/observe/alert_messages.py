@@ -18,6 +18,8 @@ from steward.observe.alerts import Alert
 PAGE: Final = "overview?tab=alerts"
 _MOST_LINES: Final = 20
 _LONGEST_NAME: Final = 100
+_LONGEST_SENTENCE: Final = 300
+_MOST_DRIFTED: Final = 5
 _WHY: Final = "The figure is back within its limit."
 
 
@@ -86,10 +88,10 @@ def call_of(
             return Call("send_webhook", arguments, title, flow)
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, longest: int = _LONGEST_NAME) -> str:
     """Text of others without line breaks and control characters, and not long."""
     shown = "".join(each if each.isprintable() else " " for each in text)
-    return " ".join(shown.split())[:_LONGEST_NAME]
+    return " ".join(shown.split())[:longest]
 
 
 def line_of(alert: Alert, title_of: Callable[[str], str]) -> str:
@@ -98,10 +100,21 @@ def line_of(alert: Alert, title_of: Callable[[str], str]) -> str:
     of = "" if alert.flow == ALL else f" of “{one_line(title_of(alert.flow))}”"
     over = "" if rule.is_instant else f" in {count_of(rule.window_hours, 'hour')}"
     value = alert.latest if alert.state == "resolved" else alert.value
+    if alert.drift is not None:
+        return _drift_line(alert, of)
     said = f"{what}{of}{over}: {_amount(alert, value)} ({_limit(alert)})."
     if alert.state == "resolved":
         return f"{rule.name} is resolved. {said} {_WHY}"
     return f"{rule.name}: {said} Since {alert.opened_at:%Y-%m-%d %H:%M} UTC."
+
+
+def _drift_line(alert: Alert, of: str) -> str:
+    if alert.state == "resolved":
+        return f"{alert.rule.name} is resolved. The output{of} is as usual again."
+    drifted = alert.drift.drifted if alert.drift is not None else ()
+    told = " ".join(one_line(each.sentence, _LONGEST_SENTENCE) for each in drifted[:_MOST_DRIFTED])
+    more = f" And {len(drifted) - _MOST_DRIFTED} more." if len(drifted) > _MOST_DRIFTED else ""
+    return f"{alert.rule.name}: the output{of} changed. {told}{more}"
 
 
 def _limit(alert: Alert) -> str:
@@ -122,6 +135,7 @@ def _document(alert: Alert, title_of: Callable[[str], str]) -> dict[str, Any]:
         "state": alert.state,
         "value": alert.latest if alert.state == "resolved" else alert.value,
         "limit": alert.limit,
+        "drift": alert.drift.to_json() if alert.drift is not None else None,
         "opened_at": alert.opened_at.isoformat(),
         "resolved_at": alert.resolved_at.isoformat() if alert.resolved_at else None,
     }

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import sqlalchemy as sa
 import structlog
@@ -20,7 +20,15 @@ from steward.identity import Level, Notifications, Role
 from steward.observe import _tables as tables
 from steward.observe.alert_messages import PAGE, Call, Message, call_of, message_of
 from steward.observe.alert_rules import Channel
-from steward.observe.alert_verdicts import ALL, Turn, causes_of, reach_of, turns, verdict
+from steward.observe.alert_verdicts import (
+    ALL,
+    Turn,
+    causes_of,
+    outputs_since,
+    reach_of,
+    turns,
+    verdict,
+)
 from steward.observe.alerts import (
     ALERTS,
     CAUSES,
@@ -34,6 +42,7 @@ from steward.observe.alerts import (
 )
 from steward.observe.facts import hour_of
 from steward.observe.hourly import Hourly, Watched, end_of
+from steward.observe.output_drift import Drift
 from steward.observe.projector import Projector
 from steward.runs import New, RunRequest, Runs
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
@@ -219,7 +228,9 @@ class AlertRounds:
         first = min(
             max(each.checked_hour, hour - _LONGEST_ABSENCE) - reach_of(each.rule) for each in rules
         )
-        watched = self._hourly.watched(scope, first, now)
+        looked = min(max(each.checked_hour, hour - _LONGEST_ABSENCE) for each in rules)
+        outputs = outputs_since((each.rule for each in rules), looked)
+        watched = self._hourly.watched(scope, first, now, outputs)
         found = [
             self._examined(scope, kept, watched, opened[kept.id], normal[kept.id], now)
             for kept in rules
@@ -273,7 +284,7 @@ class AlertRounds:
         for flow, value in found.latest.items():
             alert = opened[flow]
             if ids.get(flow) == alert.id and value != alert.latest:
-                figures = {"value": alert.value, "latest": value, "limit": alert.limit}
+                figures = {**_figures(alert.value, alert.limit, alert.drift), "latest": value}
                 tx.execute(
                     sa.update(tables.alerts)
                     .where(ALERTS.id == alert.id, ALERTS.state.in_(OPEN))
@@ -296,7 +307,7 @@ class AlertRounds:
                 state="firing",
                 rule=kept.rule.model_dump(mode="json"),
                 author=kept.author,
-                figures={"value": value, "latest": value, "limit": turn.verdict.limit},
+                figures=_figures(value, turn.verdict.limit, turn.verdict.drift),
                 opened_at=at,
                 notified="",
                 sends=[],
@@ -424,6 +435,11 @@ class AlertRounds:
 
     def _titles(self, scope: Scope, user_id: str) -> Callable[[str], str]:
         return lambda flow: self._bystanders.title(scope, user_id, flow)
+
+
+def _figures(value: float | None, limit: float | None, drift: Drift | None) -> dict[str, Any]:
+    found = {"value": value, "latest": value, "limit": limit}
+    return found if drift is None else {**found, "drift": drift.to_json()}
 
 
 def _mark(tx: Transaction, alert: Alert, sends: Sequence[_Send]) -> None:

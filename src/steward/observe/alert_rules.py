@@ -18,6 +18,7 @@ Figure = Literal[
     "forecast_7",
     "forecast_30",
     "budget_forecast",
+    "output_drift",
 ]
 FIGURE_WORDS: Final[dict[Figure, str]] = {
     "runs": "Runs ended",
@@ -31,9 +32,17 @@ FIGURE_WORDS: Final[dict[Figure, str]] = {
     "forecast_7": "Forecast spend for the next 7 days",
     "forecast_30": "Forecast spend for the next 30 days",
     "budget_forecast": "Budget expected to be used when it resets",
+    "output_drift": "Drift of outputs",
 }
 INSTANT: Final = frozenset(
-    {"approvals_waiting", "approval_age", "forecast_7", "forecast_30", "budget_forecast"}
+    {
+        "approvals_waiting",
+        "approval_age",
+        "forecast_7",
+        "forecast_30",
+        "budget_forecast",
+        "output_drift",
+    }
 )
 """Figures of one moment: they have no window, and a later look can undo them at once."""
 APPROVALS: Final = frozenset({"approvals_waiting", "approval_age"})
@@ -84,7 +93,9 @@ class Unusual(_Document):
 
     kind: Literal["unusual"] = "unusual"
     floor: float = Field(
-        gt=0, le=_MOST, description="How far above its mean the figure must be at least."
+        gt=0,
+        le=_MOST,
+        description="How far above its mean the figure must be at least; for drift of outputs, percent of the mean.",
     )
 
 
@@ -168,7 +179,12 @@ class AlertRule(_Document):
     def _fits(self) -> "AlertRule":
         if self.flow is not None and self.each_flow:
             raise ValueError("choose one flow or each flow, not both")
-        if isinstance(self.condition, Unusual):
+        if self.figure == "output_drift":
+            if not isinstance(self.condition, Unusual):
+                raise ValueError("outputs drift when they are unusual: there is no threshold")
+            if self.flow is None and not self.each_flow:
+                raise ValueError("choose one flow or each flow: their outputs are compared")
+        elif isinstance(self.condition, Unusual):
             if self.figure in INSTANT:
                 raise ValueError(
                     f"{FIGURE_WORDS[self.figure]} can pass a threshold; what is unusual is not known"
@@ -215,6 +231,8 @@ def amount(figure: Figure, value: float) -> str:
 
 def sentence(rule: AlertRule) -> str:
     """What a rule looks for, in words."""
+    if rule.figure == "output_drift" and isinstance(rule.condition, Unusual):
+        return f"Output unlike those of earlier runs, by at least {rule.condition.floor:g} %"
     over = "" if rule.is_instant else f" in {_hours(rule.window_hours)}"
     match rule.condition:
         case Above(threshold=threshold):

@@ -13,6 +13,7 @@ from steward.observe.alert_rules import Above, AlertRule, Below, Figure, Unusual
 from steward.observe.facts import NANO, hour_of
 from steward.observe.forecast import forecast_spend
 from steward.observe.hourly import Cell, Series, Watched, end_of
+from steward.observe.output_drift import Drift
 from steward.observe.overview import Visible, shows
 
 DAY: Final = 24
@@ -21,6 +22,8 @@ LEAST_BASELINE: Final = 14 * DAY
 _LEAST_SAMPLES: Final = 14
 _SIGMAS: Final = 3.0
 _FORECAST_HISTORY: Final = 120 * DAY
+OUTPUTS_REACH: Final = 92 * DAY
+"""How far back outputs are compared: a flow that runs once a week has ten earlier runs then."""
 _AHEAD: Final = {"forecast_7": 7, "forecast_30": 30}
 ALL: Final = ""
 """The cause of a rule for the whole project, where others have a flow."""
@@ -33,6 +36,8 @@ class Verdict:
     limit: float | None
     """None where no limit could matter: nothing to measure, or too little known about what is usual."""
     holds: bool
+    drift: Drift | None = None
+    """What changed, where outputs are looked at."""
 
 
 NOTHING: Final = Verdict(None, None, holds=False)
@@ -56,6 +61,11 @@ def reach_of(rule: AlertRule) -> int:
         return 1
     looks_back = rule.each_flow or isinstance(rule.condition, Unusual)
     return rule.window_hours + (BASELINE if looks_back else 0)
+
+
+def outputs_since(rules: Iterable[AlertRule], hour: int) -> int | None:
+    """The first hour of outputs that rules look at from an hour on; None where none looks at them."""
+    return hour - OUTPUTS_REACH if any(rule.figure == "output_drift" for rule in rules) else None
 
 
 def causes_of(rule: AlertRule, watched: Watched, visible: Visible) -> dict[str, Series]:
@@ -109,6 +119,11 @@ def verdict(
     rule: AlertRule, series: Series, hour: int, moment: datetime, normal_since: int | None = None
 ) -> Verdict:
     """Looks at nothing after the hour; `moment` is its end, or now."""
+    if rule.figure == "output_drift":
+        drift = _drift(rule, series, hour, normal_since)
+        if drift is None:
+            return NOTHING
+        return Verdict(float(len(drift.drifted)), 0.0, bool(drift.drifted), drift)
     value = value_of(rule, series, hour, moment)
     if value is None or (isinstance(rule.condition, Unusual) and value <= rule.condition.floor):
         # No mean is below zero, so such a value is not the floor above it, whatever is usual.
@@ -127,6 +142,8 @@ def limit_of(
     match rule.condition:
         case Above(threshold=threshold) | Below(threshold=threshold):
             return threshold
+        case Unusual() if rule.figure == "output_drift":
+            return None if _drift(rule, series, hour, normal_since) is None else 0.0
         case Unusual(floor=floor):
             return _usual_limit(rule, series, hour, moment, floor, normal_since)
 
@@ -140,12 +157,23 @@ def value_of(rule: AlertRule, series: Series, hour: int, moment: datetime) -> fl
             return (moment - min(since)).total_seconds() / 3600 if since else 0.0
         case "budget_forecast":
             return _budget_share(series, hour, moment)
+        case "output_drift":
+            drift = _drift(rule, series, hour, None)
+            return None if drift is None else float(len(drift.drifted))
     # A forecast is the same all day.
     at = hour - hour % DAY if rule.figure in _AHEAD else hour
     known = (rule.figure, rule.window_hours, at)
     if known not in series.values:
         series.values[known] = _computed(rule, series, at)
     return series.values[known]
+
+
+def _drift(rule: AlertRule, series: Series, hour: int, normal_since: int | None) -> Drift | None:
+    if not isinstance(rule.condition, Unusual):
+        raise Bug("Outputs drift when they are unusual.")
+    return series.outputs.drift(
+        hour, rule.condition.floor, normal_since or 0, back=BASELINE, least=LEAST_BASELINE
+    )
 
 
 def _computed(rule: AlertRule, series: Series, hour: int) -> float | None:
@@ -305,6 +333,8 @@ def _busiest(causes: Mapping[str, Series], found: list[Episode], span: range) ->
 def _learned(rule: AlertRule, series: Series, hour: int) -> int | None:
     if not isinstance(rule.condition, Unusual):
         return None
+    if rule.figure == "output_drift":
+        return series.outputs.learned_hours(hour, OUTPUTS_REACH)
     before = hour - rule.window_hours
     start = series.first_hour(before - BASELINE + 1)
     return max(0, before - start + 1) if start is not None else 0

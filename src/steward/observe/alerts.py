@@ -13,9 +13,18 @@ from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale
 from steward.identity import Access, Members, Role
 from steward.observe import _tables as tables
 from steward.observe.alert_rules import AlertRule
-from steward.observe.alert_verdicts import ALL, BASELINE, Past, causes_of, preview, reach_of
+from steward.observe.alert_verdicts import (
+    ALL,
+    BASELINE,
+    Past,
+    causes_of,
+    outputs_since,
+    preview,
+    reach_of,
+)
 from steward.observe.facts import hour_of
 from steward.observe.hourly import Hourly, is_of_messages
+from steward.observe.output_drift import Drift, drift_from
 from steward.observe.overview import Visible, seen, shows
 from steward.observe.projector import Projector
 from steward.store import Database, EventLog, Scope, Transaction
@@ -83,6 +92,8 @@ class Alert:
     """When it opened."""
     latest: float | None
     limit: float | None
+    drift: Drift | None
+    """What of the output changed, when it opened."""
     opened_at: datetime
     acknowledged_at: datetime | None
     acknowledged_by: str | None
@@ -194,7 +205,8 @@ class Alerts:
         self._projector.catch_up(scope, _PREVIEW_PROJECTED)
         now = self._clock.now()
         first = hour_of(now) - BASELINE - reach_of(rule)
-        causes = causes_of(rule, self._hourly.watched(scope, first, now), view.visible)
+        outputs = outputs_since([rule], hour_of(now) - BASELINE)
+        causes = causes_of(rule, self._hourly.watched(scope, first, now, outputs), view.visible)
         return preview(rule, causes, now, BASELINE)
 
     def flows(self, scope: Scope, view: View) -> list[str]:
@@ -330,6 +342,7 @@ def alert_of(row: sa.Row[Any], muted_until: datetime | None = None) -> Alert:
         value=row.figures["value"],
         latest=row.figures["latest"],
         limit=row.figures["limit"],
+        drift=drift_from(row.figures.get("drift")),
         opened_at=row.opened_at,
         acknowledged_at=row.acknowledged_at,
         acknowledged_by=row.acknowledged_by,

@@ -20,8 +20,10 @@ from steward.observe._tables import ended_hours, projected
 from steward.observe.ended_hours import FIGURES
 from steward.observe.facts import NANO, hour_of
 from steward.observe.open_gates import open_gates
+from steward.observe.output_drift import OutputPast, RunOutput, outputs_by_flow
 from steward.observe.overview import Visible, shows
 from steward.observe.projector import OVERLAP
+from steward.observe.run_outputs import RunOutputs
 from steward.runs import flow_name, is_of_tests, runs_table
 from steward.store import Database, Scope
 
@@ -91,6 +93,7 @@ class Series:
         cells: Iterable[Mapping[int, Cell]],
         waits: Iterable[Wait] = (),
         budgets: Iterable[WatchedBudget] = (),
+        outputs: Iterable[RunOutput] = (),
     ) -> None:
         together: dict[int, Cell] = {}
         for each in cells:
@@ -100,6 +103,7 @@ class Series:
         self._sums = list(accumulate((together[hour] for hour in self._hours), initial=Cell()))
         self._waits = list(waits)
         self.budgets = tuple(budgets)
+        self.outputs = OutputPast(outputs)
         self.values: dict[tuple[str, int, int], float | None] = {}
         """What was computed from these sums already, by figure, window and hour."""
 
@@ -125,6 +129,7 @@ class Watched:
     cells: Mapping[str, Mapping[int, Cell]]
     waits: tuple[Wait, ...] = ()
     budgets: tuple[WatchedBudget, ...] = ()
+    outputs: Mapping[str, list[RunOutput]] = field(default_factory=dict)
 
     def flows(self, visible: Visible = None) -> list[str]:
         known = {*self.cells, *(wait.flow for wait in self.waits)}
@@ -136,6 +141,7 @@ class Watched:
             (self.cells[flow] for flow in flows if flow in self.cells),
             (wait for wait in self.waits if wait.flow in flows),
             (each for each in self.budgets if each.flow == flow),
+            self.outputs.get(flow, ()) if flow is not None else (),
         )
 
 
@@ -150,15 +156,24 @@ class _Kept:
 class Hourly:
     """Reads what changed since it last looked, and keeps the hours that are settled."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, outputs: RunOutputs) -> None:
         self._database = database
+        self._outputs = outputs
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = Lock()
 
-    def watched(self, scope: Scope, first: int, now: datetime) -> Watched:
-        """From an hour on; approvals too, where they waited since."""
-        waits = tuple(self._waits(scope, first, now))
-        return Watched(self._cells(scope, first), waits, tuple(self._budgets(scope)))
+    def watched(
+        self, scope: Scope, first: int, now: datetime, outputs_since: int | None = None
+    ) -> Watched:
+        """From an hour on; approvals too, where they waited since, and outputs where they are asked for."""
+        return Watched(
+            self._cells(scope, first),
+            tuple(self._waits(scope, first, now)),
+            tuple(self._budgets(scope)),
+            {}
+            if outputs_since is None
+            else outputs_by_flow(self._outputs.since(scope, outputs_since)),
+        )
 
     def _budgets(self, scope: Scope) -> Iterator[WatchedBudget]:
         kept = period_budgets_table.c

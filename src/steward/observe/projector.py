@@ -11,10 +11,19 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core import StewardError
-from steward.observe._tables import abouts, ended_hours, facts, people, projected, rollups
+from steward.observe._tables import (
+    abouts,
+    ended_hours,
+    facts,
+    outputs,
+    people,
+    projected,
+    rollups,
+)
 from steward.observe.ended_hours import add_ended
 from steward.observe.facts import Fact, facts_of, hour_of, hourly_facts
 from steward.observe.rollups import SUMS, Rollups
+from steward.observe.run_outputs import Measures, RunOutputs, measures_of
 from steward.observe.spans import spans_of
 from steward.runs import Entry, Run, Runs, Status, flow_name, is_of_tests, runs_table
 from steward.store import Database, Scope
@@ -32,10 +41,13 @@ _PAGE: Final = 500
 class Projector:
     """Keeps the facts of a project up to its journals. Whoever reads figures calls `catch_up` first."""
 
-    def __init__(self, database: Database, runs: Runs, sums: Rollups) -> None:
+    def __init__(
+        self, database: Database, runs: Runs, sums: Rollups, run_outputs: RunOutputs
+    ) -> None:
         self._database = database
         self._runs = runs
         self.sums = sums
+        self.run_outputs = run_outputs
         self._lock = Lock()
         self._counting: dict[str, Lock] = {}
 
@@ -61,7 +73,7 @@ class Projector:
     def rebuild(self, scope: Scope) -> int:
         """Throws all facts of a project away and makes them again; how many runs they are of."""
         with self._database.write(scope) as tx:
-            for table in (facts, rollups, people, abouts, ended_hours):
+            for table in (facts, rollups, people, abouts, ended_hours, outputs):
                 tx.execute(sa.delete(table))
             tx.execute(sa.delete(projected))
         count = 0
@@ -125,6 +137,13 @@ class Projector:
                 tx.execute(sa.insert(facts), rest)
             self.sums.add(tx, (row for each in fresh for row in each.by_minute))
             add_ended(tx, ((hour_of(each.ended_at), each.hourly) for each in fresh))
+            self.run_outputs.add(
+                tx,
+                (
+                    (each.run.id, flow_of(each.run), hour_of(each.ended_at), each.measures)
+                    for each in fresh
+                ),
+            )
             newest = insert(projected).values(until=max(each.ended_at for each in counted))
             tx.execute(
                 newest.on_conflict_do_update(
@@ -137,10 +156,11 @@ class Projector:
             entries = list(self._runs.journal.entries(run.scope, run.id))
             found = facts_of(run, self._spans(run, entries))
             revision = self._revision(root, entries if root is run else ())
+            measures = measures_of(entries, self._runs.payload) if _gives_output(run) else {}
         except (StewardError, LookupError, ValueError, TypeError):
             # One run that cannot be read holds up no figures but its own.
             _log.warning("run.not_counted", run_id=run.id)
-            found, revision = facts_of(run, ()), 0
+            found, revision, measures = facts_of(run, ()), 0, {}
         about = {
             "run_id": run.id,
             "flow": flow_of(root),
@@ -152,7 +172,7 @@ class Projector:
             # It counts as no run, call or failure; what it spent is spent.
             found = [replace(fact, times=0, errors=0, changes=0, milliseconds=0) for fact in found]
         hourly = fact_rows(hourly_facts(found), about, "hour")
-        return _Counted(run, fact_rows(found, about, "minute"), hourly)
+        return _Counted(run, fact_rows(found, about, "minute"), hourly, measures)
 
     def _revision(self, root: Run, entries: Sequence[Entry]) -> int:
         """Which revision of a playbook a run follows; 0 for none."""
@@ -172,6 +192,7 @@ class _Counted:
     run: Run
     by_minute: list[dict[str, Any]]
     hourly: list[dict[str, Any]]
+    measures: Measures
 
     @property
     def ended_at(self) -> datetime:
@@ -190,6 +211,12 @@ def _end(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The one fact about how a run ended."""
     [found] = [row for row in rows if row["kind"] == "run"]
     return found
+
+
+def _gives_output(run: Run) -> bool:
+    """Whether outputs are compared with those of earlier runs: of playbooks, not of chats, single calls and tests."""
+    is_playbook = run.subject is not None and run.subject.startswith("playbook:")
+    return run.parent_id is None and is_playbook and not is_of_tests(run.subject)
 
 
 def flow_of(run: Run) -> str:

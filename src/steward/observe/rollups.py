@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core import Clock
-from steward.observe._tables import abouts, people, projected, rollups
+from steward.observe._tables import abouts, outputs, people, projected, rollups
 from steward.observe.facts import minute_of
 from steward.store import EVERYWHERE, Database, Scope, Transaction
 
@@ -131,7 +131,7 @@ class Rollups:
         return hours_between(first, last)
 
     def tidy(self) -> None:
-        """Removes minutes and hours that are older than they are kept."""
+        """Removes minutes and hours that are older than they are kept, and outputs of such hours."""
         with self._database.read(EVERYWHERE) as tx:
             found = tx.rows(sa.select(projected.c.org_id, projected.c.project_id))
         for row in found:
@@ -139,6 +139,7 @@ class Rollups:
                 for grain in self._kept:
                     old = sa.and_(_C.grain == grain, _C.at < self._oldest(grain))
                     tx.execute(sa.delete(rollups).where(old))
+                tx.execute(sa.delete(outputs).where(outputs.c.at < self._oldest(HOUR)))
 
     def _oldest(self, grain: int) -> int:
         return minute_of(self._clock.now() - self._kept[grain]) // grain

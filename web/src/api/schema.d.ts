@@ -6891,6 +6891,11 @@ export interface components {
              */
             acknowledged_by: string | null;
             /**
+             * Changes
+             * @description For drift of outputs: what was not as usual when the alert opened.
+             */
+            changes: string[];
+            /**
              * Condition
              * @enum {string}
              */
@@ -6928,6 +6933,11 @@ export interface components {
             resolved_why: ("recovered" | "new_normal" | "rule_changed" | "rule_deleted") | null;
             /** Rule Id */
             rule_id: string;
+            /**
+             * Run Id
+             * @description For drift of outputs: the run with that output.
+             */
+            run_id: string | null;
             /** Sends */
             sends: components["schemas"]["SendOut"][];
             /**
@@ -6970,7 +6980,7 @@ export interface components {
              * Figure
              * @enum {string}
              */
-            figure: "runs" | "failed_runs" | "error_rate" | "spend" | "tokens" | "mean_duration" | "approvals_waiting" | "approval_age" | "forecast_7" | "forecast_30" | "budget_forecast";
+            figure: "runs" | "failed_runs" | "error_rate" | "spend" | "tokens" | "mean_duration" | "approvals_waiting" | "approval_age" | "forecast_7" | "forecast_30" | "budget_forecast" | "output_drift";
             /**
              * Flow
              * @description Of one playbook or program; unset: of the whole project.
@@ -15780,7 +15790,7 @@ export interface components {
         Unusual: {
             /**
              * Floor
-             * @description How far above its mean the figure must be at least.
+             * @description How far above its mean the figure must be at least; for drift of outputs, percent of the mean.
              */
             floor: number;
             /**

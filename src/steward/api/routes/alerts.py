@@ -34,6 +34,7 @@ from steward.observe import (
     Past,
     State,
     View,
+    one_line,
     sentence,
 )
 from steward.playbooks import subject_of
@@ -61,6 +62,10 @@ class AlertOut(Output):
     value: float | None = Field(description="When the alert opened.")
     latest: float | None = Field(description="At the last check, or when it resolved.")
     limit: float | None
+    changes: list[str] = Field(
+        description="For drift of outputs: what was not as usual when the alert opened."
+    )
+    run_id: str | None = Field(description="For drift of outputs: the run with that output.")
     opened_at: datetime
     acknowledged_at: datetime | None
     acknowledged_by: str | None = Field(description="A name.")
@@ -170,6 +175,10 @@ class _Desk:
             value=alert.value,
             latest=alert.latest,
             limit=alert.limit,
+            changes=[one_line(each.sentence, 300) for each in alert.drift.drifted]
+            if alert.drift is not None
+            else [],
+            run_id=alert.drift.run_id if alert.drift is not None else None,
             opened_at=alert.opened_at,
             acknowledged_at=alert.acknowledged_at,
             acknowledged_by=self.name(alert.acknowledged_by) if alert.acknowledged_by else None,

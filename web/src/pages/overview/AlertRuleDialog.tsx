@@ -34,7 +34,7 @@ import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
-import { FIGURES, isAboveOnly, isInstant, unitOf } from './alert-words';
+import { FIGURES, isAboveOnly, isDrift, isInstant, unitOf } from './alert-words';
 import classes from './alerts.module.css';
 import { PastDrawing } from './PastDrawing';
 
@@ -142,11 +142,14 @@ function WhatFields({
   onChange,
 }: FieldsProps & { flows: AlertRules['flows'] }) {
   const instant = isInstant(draft.figure);
-  const kinds = [
-    { value: 'above', label: 'is above' },
-    ...(isAboveOnly(draft.figure) ? [] : [{ value: 'below', label: 'is below' }]),
-    ...(instant ? [] : [{ value: 'unusual', label: 'is unusually high' }]),
-  ];
+  const drift = isDrift(draft.figure);
+  const kinds = drift
+    ? [{ value: 'unusual', label: 'is unlike earlier runs' }]
+    : [
+        { value: 'above', label: 'is above' },
+        ...(isAboveOnly(draft.figure) ? [] : [{ value: 'below', label: 'is below' }]),
+        ...(instant ? [] : [{ value: 'unusual', label: 'is unusually high' }]),
+      ];
   const windows = WINDOWS.filter((hours) => draft.kind !== 'unusual' || hours <= 24);
   return (
     <>
@@ -160,14 +163,15 @@ function WhatFields({
             value !== null &&
             onChange({
               figure: value,
-              ...(isInstant(value) ? { kind: 'above' } : {}),
+              ...(isInstant(value) || drift ? { kind: 'above' } : {}),
+              ...(isDrift(value) ? driftDraft(draft) : {}),
             })
           }
         />
         <Select
           label="Of"
           data={[
-            { value: WHOLE, label: 'The whole project' },
+            ...(drift ? [] : [{ value: WHOLE, label: 'The whole project' }]),
             { value: EACH, label: 'Each flow on its own' },
             ...flows.map(({ flow, title }) => ({ value: flow, label: title })),
           ]}
@@ -209,7 +213,13 @@ function WhatFields({
           />
         )}
       </SimpleGrid>
-      {draft.kind === 'unusual' && (
+      {drift && (
+        <Text size="sm" c="dimmed">
+          Compares each output with those of earlier runs: rows, numbers, shares of empty values,
+          and columns that appear or vanish. This needs 14 days of history and 10 runs.
+        </Text>
+      )}
+      {draft.kind === 'unusual' && !drift && (
         <Text size="sm" c="dimmed">
           Unusually high: more than three standard deviations above the mean of the last 28 days,
           and at least this much above it.
@@ -414,6 +424,11 @@ function QuietFields({
       />
     </SimpleGrid>
   );
+}
+
+/** A rule about outputs begins with each flow and a fifth of the usual number. */
+function driftDraft(draft: Draft): Partial<Draft> {
+  return { kind: 'unusual', about: draft.about === WHOLE ? EACH : draft.about, amount: 20 };
 }
 
 function ownZone(): string {

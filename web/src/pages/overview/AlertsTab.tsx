@@ -27,11 +27,13 @@ import { RelativeTime } from '@/components/Moment';
 import { RunLink } from '@/components/RunLink';
 import { Section } from '@/components/Section';
 import { offerUndo, showDone, showFailure } from '@/components/undo';
-import { amountOf, RESOLVED_WORDS } from './alert-words';
+import { amountOf, isDrift, RESOLVED_WORDS } from './alert-words';
 import classes from './alerts.module.css';
 import overview from './overview.module.css';
 
 const AlertRuleDialog = lazy(() => import('./AlertRuleDialog'));
+
+const MOST_CHANGES = 8;
 
 /** What the dialog edits: a rule that is there, or a new one. */
 type Edited = KeptRule | 'new' | null;
@@ -115,10 +117,14 @@ function OpenAlert({ alert }: { alert: AlertItem }) {
           )}
           {isMuted(alert) && <Chip word="Muted" icon={BellOff} />}
         </div>
-        <Text size="sm">
-          {alert.flow_title ?? 'Whole project'}: {amountOf(formats, alert.figure, alert.latest)}{' '}
-          (limit {amountOf(formats, alert.figure, alert.limit)})
-        </Text>
+        {isDrift(alert.figure) ? (
+          <Changes alert={alert} />
+        ) : (
+          <Text size="sm">
+            {alert.flow_title ?? 'Whole project'}: {amountOf(formats, alert.figure, alert.latest)}{' '}
+            (limit {amountOf(formats, alert.figure, alert.limit)})
+          </Text>
+        )}
         <Text size="sm" c="dimmed">
           {alert.sentence}. Open since <RelativeTime value={alert.opened_at} />
           {alert.acknowledged_by !== null && `, acknowledged by ${alert.acknowledged_by}`}
@@ -149,6 +155,24 @@ function OpenAlert({ alert }: { alert: AlertItem }) {
         </Group>
       )}
     </li>
+  );
+}
+
+/** What of an output was not as usual, and the run that gave it. */
+function Changes({ alert }: { alert: AlertItem }) {
+  return (
+    <>
+      <Text size="sm">
+        {alert.flow_title}: the output changed.{' '}
+        {alert.run_id !== null && <RunLink runId={alert.run_id} />}
+      </Text>
+      <ul className={classes.moments}>
+        {alert.changes.slice(0, MOST_CHANGES).map((change) => (
+          <li key={change}>{change}</li>
+        ))}
+        {alert.changes.length > MOST_CHANGES && <li>{alert.changes.length - MOST_CHANGES} more</li>}
+      </ul>
+    </>
   );
 }
 
@@ -221,7 +245,7 @@ function NormalButton({ alert }: { alert: AlertItem }) {
       size="xs"
       variant="default"
       loading={accept.isPending}
-      title="Resolves the alert. The rule learns for 14 days what is usual and does not fire until then."
+      title={`Resolves the alert. The rule learns for 14 days${isDrift(alert.figure) ? ' and 10 runs' : ''} what is usual and does not fire until then.`}
       onClick={() =>
         accept.mutate(alert.id, {
           onSuccess: () => showDone('Accepted as the new normal'),
@@ -331,11 +355,15 @@ function History() {
                 {alert.name}
                 <Chip word="Resolved" icon={CircleCheck} tone="good" />
               </div>
-              <Text size="sm">
-                {alert.flow_title ?? 'Whole project'}: opened at{' '}
-                {amountOf(formats, alert.figure, alert.value)} (limit{' '}
-                {amountOf(formats, alert.figure, alert.limit)})
-              </Text>
+              {isDrift(alert.figure) ? (
+                <Changes alert={alert} />
+              ) : (
+                <Text size="sm">
+                  {alert.flow_title ?? 'Whole project'}: opened at{' '}
+                  {amountOf(formats, alert.figure, alert.value)} (limit{' '}
+                  {amountOf(formats, alert.figure, alert.limit)})
+                </Text>
+              )}
               <Text size="sm" c="dimmed">
                 {formats.dateTime(alert.opened_at)} to {formats.dateTime(alert.resolved_at ?? '')}
                 {alert.resolved_why !== null && `. ${RESOLVED_WORDS[alert.resolved_why]}.`}

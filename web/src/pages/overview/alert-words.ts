@@ -15,6 +15,7 @@ export const FIGURES: { value: Figure; label: string; unit: string }[] = [
   { value: 'forecast_7', label: 'Forecast spend, next 7 days', unit: 'dollars' },
   { value: 'forecast_30', label: 'Forecast spend, next 30 days', unit: 'dollars' },
   { value: 'budget_forecast', label: 'Budget expected to be used', unit: 'percent' },
+  { value: 'output_drift', label: 'Drift of outputs', unit: 'percent' },
 ];
 
 const INSTANT = new Set<string>([
@@ -23,11 +24,17 @@ const INSTANT = new Set<string>([
   'forecast_7',
   'forecast_30',
   'budget_forecast',
+  'output_drift',
 ]);
 
 /** Figures of one moment have no window and no usual value. */
 export function isInstant(figure: string): boolean {
   return INSTANT.has(figure);
+}
+
+/** Outputs are compared with earlier ones of the same flow: there is no limit to choose. */
+export function isDrift(figure: string): boolean {
+  return figure === 'output_drift';
 }
 
 /** Too few approvals, or a budget that is hardly used, raise no alert. */
@@ -41,6 +48,7 @@ export function unitOf(figure: string): string {
 
 export function amountOf(formats: Formats, figure: string, value: number | null): string {
   if (value === null) return 'none';
+  if (isDrift(figure)) return value === 1 ? '1 change' : `${formats.number(value)} changes`;
   const rounded = formats.number(Math.round(value * 10) / 10);
   switch (unitOf(figure)) {
     case 'dollars':
