@@ -29,7 +29,7 @@ READS = frozenset(
     agents export | agents list | agents notes | agents show | audit export | audit verify | blueprints list | catalogue list | catalogue operations
     catalogue search | connections discover | connections kinds | connections list | connections tools
     data diff | data history | data inspect | data ls | data profile | data show | definitions export
-    definitions history | definitions show | doctor | inbox | models list | observe analyse | observe alerts list
+    definitions history | definitions show | doctor | export | inbox | models list | observe analyse | observe alerts list
     observe alerts rules | observe budgets list | observe costs | observe summary | planner measures | playbooks compare
     playbooks comparisons | playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build
     plugin check
@@ -115,6 +115,7 @@ WRITES: dict[str, Words] = {
     "definitions import": lambda scene: [str(scene.terminal.folder / "definitions.yaml")],
     "agents apply": lambda scene: [str(scene.terminal.folder / "helper.yaml")],
     "blueprints fork": lambda _: ["weekly-margin-cockpit", "--sample"],
+    "apply": lambda scene: [str(scene.terminal.folder / "project")],
     "agents forget": lambda _: ["summariser", "--all"],
 }
 
@@ -157,6 +158,10 @@ def scene(terminal: Terminal, used_home: Terminal) -> Scene:
     (terminal.folder / "definitions.yaml").write_text(
         "format: 1\nentries: {/tables/orders: {row: order}}"
     )
+    project = terminal.folder / "project"
+    (project / "agents").mkdir(parents=True)
+    (project / "steward.yaml").write_text("format: 1\n")
+    (project / "agents" / "second.yaml").write_text(dump_yaml({"name": "second", **helper}))
     commits = [
         commit["id"] for commit in terminal.run("data", "history", "orders", "--json").json()
     ]

@@ -46,6 +46,7 @@ OF_RUNS = {
     "agent_notes": {"call", "deleting_call"},
     "agent_versions": {"call"},
     "definition_revisions": {"call"},
+    "project_applies": {"call"},
     "data_commits": {"arguments"},
 }
 """What a run, a chat or an upload writes: secrets are taken out where those begin, see `test_typed_secrets`."""

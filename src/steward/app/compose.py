@@ -4,6 +4,7 @@ import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any
@@ -18,6 +19,7 @@ from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
+from steward.app.present_access import present_access
 from steward.app.sign_on import CheckedWay, open_sign_on
 from steward.app.staffing import Planning, Staff, hire, know_prices, put_to_work
 from steward.app.tracing import Observations, observe_runs, stream_events, watch_runs
@@ -32,6 +34,17 @@ from steward.identity.sign_on import SignOn
 from steward.models import ConfiguredModels, Lineup, ModelDesk, Setups
 from steward.playbooks import Bring, Playbooks, Unattended
 from steward.plugins import Plugins, PluginTools
+from steward.projects import (
+    AgentKind,
+    Applies,
+    BudgetKind,
+    ConnectionKind,
+    DefinitionKind,
+    PlaybookKind,
+    PolicyKind,
+    ProjectCode,
+    ToolsKind,
+)
 from steward.runs import Doorbell, HeadLog, Runs
 from steward.sandbox import Provider, Sandbox
 from steward.store import (
@@ -78,6 +91,7 @@ class Steward:
     runs: Runs
     governing: Governing
     playbooks: Playbooks
+    project_code: ProjectCode
     plugins: Plugins
     threads: Threads
     live: Live
@@ -250,7 +264,23 @@ def open_steward(
     governing.launcher.around = Unattended(
         playbooks.library, playbooks.needs, identity.notifications, playbooks.manifests
     )
-    services |= {"playbooks": playbooks, "work_on_data": playbooks.work_on_data}
+    services |= {
+        "playbooks": playbooks,
+        "work_on_data": playbooks.work_on_data,
+        "project_code": ProjectCode(
+            (
+                ConnectionKind(connections, secrets),
+                ToolsKind(governing.rulebook),
+                PolicyKind(governing.rulebook, playbooks),
+                AgentKind(agents),
+                DefinitionKind(definitions),
+                PlaybookKind(playbooks),
+                BudgetKind(governing.period_budgets, playbooks),
+            ),
+            Applies(database, clock),
+            partial(present_access, identity),
+        ),
+    }
     services["threads"] = threads = Threads(
         database,
         runs,
@@ -329,6 +359,7 @@ def open_steward(
         runs=runs,
         governing=governing,
         playbooks=playbooks,
+        project_code=services["project_code"],
         plugins=plugins,
         threads=threads,
         live=live,

@@ -33,6 +33,14 @@ COMMANDS: Final[Listed] = {
         "undo:undo",
         "Take back all that a run changed, or one commit. What cannot be undone is listed.",
     ),
+    "export": (
+        "project_code:export",
+        "Write the project as files for Git: no ids, no secrets; a second time changes nothing.",
+    ),
+    "apply": (
+        "project_code:apply",
+        "Make the project what a folder says: all of it or nothing, as one action that can be undone.",
+    ),
     "worker": (
         "worker:worker",
         "Drive runs until stopped; what is under way then goes on with another worker.",

@@ -33,7 +33,7 @@ from steward.connections.connector import (
     load_connectors,
 )
 from steward.connections.desk import Desk
-from steward.connections.documents import Connection, Draft
+from steward.connections.documents import Connection, Draft, parse_settings
 from steward.connections.folders import Folders
 from steward.connections.health import Check, Opened
 from steward.connections.hosts import HostPatterns, Place, place_of
@@ -136,6 +136,7 @@ __all__ = [
     "list_objects",
     "load_connectors",
     "packages",
+    "parse_settings",
     "place_of",
     "read_head",
     "read_mail",

@@ -113,7 +113,7 @@ class Connections:
 
     def create(self, access: Access, draft: Draft) -> Connection:
         access.require(Role.admin)
-        settings = self._checked(draft)
+        settings = self.checked(draft)
         now = self._clock.now()
         row = {
             "id": self._ids.new("con"),
@@ -145,7 +145,7 @@ class Connections:
         found = self.get(access.scope, connection_id)
         if draft.kind != found.kind:
             raise Invalid(f"The connection is of kind {found.kind}; make a new one for another.")
-        settings = self._checked(draft)
+        settings = self.checked(draft)
         if found.revision != revision:
             raise Stale("The connection has changed since you read it. Read it again.")
         kept = self._kept(access, draft)
@@ -258,7 +258,8 @@ class Connections:
             self._tell(tx, "program_accepted", connection_id, access, found)
             return existing(tx, connection_id)
 
-    def _checked(self, draft: Draft) -> dict[str, Any]:
+    def checked(self, draft: Draft) -> dict[str, Any]:
+        """The settings as they are kept; Invalid says what is wrong with the connection."""
         if not _NAME.fullmatch(draft.name):
             raise Invalid(
                 "A connection's name has up to 40 small letters, digits, - and _, a letter first: tools and "

@@ -5,7 +5,17 @@ from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.comparison import Comparison
 from steward.playbooks.compiling import TELLING
 from steward.playbooks.deployments import Deployment
-from steward.playbooks.documents import as_json, as_yaml, decoded, lined, read, refusal
+from steward.playbooks.documents import (
+    as_json,
+    as_yaml,
+    decoded,
+    file_text,
+    lined,
+    read,
+    refusal,
+    source_of,
+    without_people,
+)
 from steward.playbooks.drafts import Draft, Drawing
 from steward.playbooks.exchange import (
     MOST_FILES,
@@ -16,7 +26,7 @@ from steward.playbooks.exchange import (
     read_source,
     write_private,
 )
-from steward.playbooks.layout_files import LARGEST_LAYOUT
+from steward.playbooks.layout_files import LARGEST_LAYOUT, layout_name, layout_text, read_layout
 from steward.playbooks.model import Allowed, Playbook, build_playbook_type, playbook_schema
 from steward.playbooks.packing import LARGEST_ZIP, is_zip, packed, unpacked
 from steward.playbooks.people import (
@@ -105,15 +115,21 @@ __all__ = [
     "as_yaml",
     "build_playbook_type",
     "decoded",
+    "file_text",
     "is_zip",
+    "layout_name",
+    "layout_text",
     "lined",
     "packed",
     "playbook_schema",
     "read",
     "read_bytes",
+    "read_layout",
     "read_source",
     "refusal",
+    "source_of",
     "subject_of",
     "unpacked",
+    "without_people",
     "write_private",
 ]

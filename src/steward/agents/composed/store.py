@@ -1,9 +1,10 @@
 """The agents of a project over time, beside those that come with Steward."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
@@ -173,8 +174,17 @@ class ComposedAgents:
 
     # Changing
 
-    def checked(self, scope: Scope, document: Any, name: str | None = None) -> Agent:
-        """The agent of a document that could be kept; Invalid says everything that is wrong."""
+    def checked(
+        self,
+        scope: Scope,
+        document: Any,
+        name: str | None = None,
+        coming: Mapping[str, Agent] = MappingProxyType({}),
+    ) -> Agent:
+        """The agent of a document that could be kept; Invalid says everything that is wrong.
+
+        It may hand over to those that are `coming`, too.
+        """
         agent = agent_from_document(document)
         if name is not None and agent.name != name:
             raise Invalid(
@@ -194,7 +204,7 @@ class ComposedAgents:
             self._known_tools(scope, agent.tools),
             {each.name for each in self._skills.catalogue(scope)},
             self._models(scope),
-            lambda other: self._found(scope, other),
+            lambda other: coming.get(other) or self._found(scope, other),
         )
         if wrong:
             raise Invalid(
