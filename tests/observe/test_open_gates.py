@@ -46,6 +46,16 @@ def test_an_approval_of_a_flow_counts_while_it_waits(installation: Installation)
         # Nobody can decide it any more.
         assert open_gates(tx, gate.expires_at) == []
     [wait] = client.get(f"{project}/inbox").json()["items"]
+    assert wait["asked_at"] == asked.isoformat().replace("+00:00", "Z")
+    # The trace of a run that waits lasts until now, though nothing is added to its journal.
+    for minutes in (12, 22):
+        trace = client.get(f"{project}/runs/{run_id}/trace").json()
+        assert (trace["milliseconds"], trace["is_over"]) == (minutes * 60_000, False)
+        assert len(trace["buckets"]) == 200
+        assert trace["buckets"][-1]["spans"] == 1
+        most = max(each["spans"] for each in trace["buckets"])
+        assert most == 1 + len([each for each in trace["spans"] if each["depth"]])
+        installation.clock.advance(minutes=10)
     answer = {"decision": "approve", "body_hash": wait["request"]["body_hash"]}
     said = client.post(f"{project}/runs/{run_id}/answers", json={"key": "ok", "answer": answer})
     assert said.is_success, said.text

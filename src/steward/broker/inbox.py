@@ -56,10 +56,12 @@ class Inbox:
         member_of = self._groups.of(access.scope, access.user_id)
         titles: dict[str, str] = {}
         found: list[Waiting] = []
-        for run in self._runs.records.waiting(access.scope, limit=_MOST):
+        runs = self._runs.records.waiting(access.scope, limit=_MOST)
+        opened = self._runs.journal.waits_opened(access.scope, [run.id for run in runs])
+        for run in runs:
             titles[run.id] = run.title
             found += [
-                item
+                replace(item, asked_at=opened.get((run.id, item.key), item.asked_at))
                 for wait in run.waits or ()
                 if (item := _asked(access, run, wait, member_of)) is not None
             ]

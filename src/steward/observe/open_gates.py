@@ -1,6 +1,5 @@
 """Approvals that flows ask for by a step of their own: they are in the waits of their runs, not among approvals of calls."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,15 +7,12 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from steward.runs import Kind, Status, journal_table, runs_table
+from steward.runs import Status, runs_table, waits_opened
 from steward.store import Transaction
 
 _RUNS: Final = runs_table.c
 _ROOT: Final = runs_table.alias("root").c
-_JOURNAL: Final = journal_table.c
 _MOST: Final = 1_000
-_LAST: Final = 1_000
-"""Entries of a run in which a wait is looked for; what waits for longer counts from when its run began."""
 _GATE: Final = "approval"
 
 
@@ -42,7 +38,7 @@ def open_gates(tx: Transaction, now: datetime) -> list[OpenGate]:
     )
     rows = tx.rows(wanted.order_by(_RUNS.id.desc()).limit(_MOST))
     gates = [(row, *gate) for row in rows for gate in _gates(row.waits, now)]
-    asked = _asked(tx, [row.id for row, *_ in gates])
+    asked = waits_opened(tx, [row.id for row, *_ in gates])
     return [
         OpenGate(
             row.subject,
@@ -65,19 +61,3 @@ def _gates(waits: list[dict[str, object]] | None, now: datetime) -> Iterator[tup
         )
         if expires > now:
             yield str(wait["key"]), expires
-
-
-def _asked(tx: Transaction, run_ids: list[str]) -> dict[tuple[str, str], datetime]:
-    """When waits of these runs were opened, as far as their last entries say."""
-    if not run_ids:
-        return {}
-    wanted = sa.select(_JOURNAL.run_id, _JOURNAL.key, _JOURNAL.body).where(
-        _JOURNAL.run_id.in_(run_ids),
-        _JOURNAL.run_id == _RUNS.id,
-        _JOURNAL.seq > _RUNS.head_seq - _LAST,
-        _JOURNAL.kind == Kind.opened.value,
-    )
-    rows = tx.rows(wanted.order_by(_JOURNAL.run_id, _JOURNAL.seq))
-    return {
-        (row.run_id, row.key): datetime.fromisoformat(json.loads(row.body)["at"]) for row in rows
-    }

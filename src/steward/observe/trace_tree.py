@@ -238,6 +238,24 @@ class Trace:
             open_now -= part.ended
         return tuple(found)
 
+    def until(self, now: datetime) -> "Trace":
+        """A trace that goes on lasts until now, however long ago its last entry was: a run that waits adds none."""
+        if self.is_over or self.reading is not None or now <= self.end:
+            return self
+        before, after = Clip(self.start, self.end), Clip(self.start, now)
+        # The run is open all the time; what else was open is drawn where it was, in fewer parts.
+        drawn = [Bucket(1, 0, 0)] * BUCKETS
+        for at, each in enumerate(self.buckets):
+            into = after.part(self.start + before.microseconds * at // BUCKETS * _MICROSECOND)
+            known = drawn[into]
+            position = known.position or each.position
+            drawn[into] = Bucket(max(known.spans, each.spans), known.errors + each.errors, position)
+        last = 0
+        for at, each in enumerate(drawn):
+            last = each.position or last
+            drawn[at] = replace(each, position=last)
+        return replace(self, end=now, drawn=tuple(drawn))
+
     def loaded(self) -> "Trace":
         """The same with all its rows in memory, for those who look at every one of them more than once."""
         return replace(self, rows=ListedRows(self.rows))

@@ -15,6 +15,7 @@ from steward.runs.entry_types import EntryType, Kind
 from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, OpenWait, Reconciled, Ticket
 from steward.runs.forks import prefix
 from steward.runs.heads import HeadLog
+from steward.runs.journal import waits_opened
 from steward.runs.model import (
     TESTS,
     Cancelled,
@@ -129,6 +130,7 @@ __all__ = [
     "unpack",
     "verify_backup",
     "verify_capsule",
+    "waits_opened",
 ]
 
 __getattr__ = lazily(

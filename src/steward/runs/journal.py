@@ -2,8 +2,9 @@
 
 import gc
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -46,6 +47,27 @@ def beginnings(tx: Transaction, runs: Sequence[Run]) -> dict[str, Entry]:
     return {row.run_id: read(row.body, row.hash) for row in found}
 
 
+_LAST = 1_000
+"""Entries of a run in which a wait is looked for; what waits for longer counts from when its run began."""
+
+
+def waits_opened(tx: Transaction, run_ids: Collection[str]) -> dict[tuple[str, str], datetime]:
+    """When these runs asked, by run and key of the wait, as far as their last entries say."""
+    if not run_ids:
+        return {}
+    entries, runs = tables.journal.c, tables.runs.c
+    wanted = sa.select(entries.run_id, entries.key, entries.body).where(
+        entries.run_id.in_(list(run_ids)),
+        entries.run_id == runs.id,
+        entries.seq > runs.head_seq - _LAST,
+        entries.kind == Kind.opened.value,
+    )
+    rows = tx.rows(wanted.order_by(entries.run_id, entries.seq))
+    return {
+        (row.run_id, row.key): datetime.fromisoformat(json.loads(row.body)["at"]) for row in rows
+    }
+
+
 class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,6 +85,12 @@ class Journal:
         with self._database.read(scope) as tx:
             rows = tx.execute_raw(_READ, (run_id, scope.project_id, after, limit)).all()
         return read_all(rows)
+
+    def waits_opened(
+        self, scope: Scope, run_ids: Collection[str]
+    ) -> dict[tuple[str, str], datetime]:
+        with self._database.read(scope) as tx:
+            return waits_opened(tx, run_ids)
 
     def loaded(self, scope: Scope, run_id: str) -> tuple[list[Entry], dict[str, Json]]:
         """Everything a drive begins with: the entries, and the answers that have come."""

@@ -36,7 +36,7 @@ export function Timeline({ turn }: { turn: Turn }) {
             {phase}
             <Text span size="xs" c="dimmed">
               {' '}
-              <Elapsed start={call.began_at} end={call.ended_at ?? call.began_at} />
+              <Elapsed start={call.began_at} end={call.ended_at ?? turn.ended_at} />
             </Text>
           </Text>
           <StateChip state={call.undone ? 'undone' : call.state} />
