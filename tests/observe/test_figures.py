@@ -128,6 +128,36 @@ def test_spending_is_listed_by_day_and_exported(busy: Installation) -> None:
     assert refused.status_code == 422
 
 
+def test_projects_are_compared_as_far_as_they_are_open(busy: Installation) -> None:
+    owner = busy.owner
+    other = busy.project("Other")
+    made = owner.client.post(
+        f"{API}/projects/{other}/runs", json={"query_type": "sql", "query": "SELECT 1 AS one"}
+    )
+    assert made.status_code == 201, made.text
+    busy.steward.runs.drive_until_idle()
+    elsewhere = busy.steward.identity.projects.create_organisation("Elsewhere", owner.user.id)
+    busy.steward.identity.projects.create(elsewhere.id, "Far", owner.user.id)
+
+    def told(client: Any) -> dict[str, int]:
+        answer = client.get(f"{_project(busy)}/costs", params={"by": "project"})
+        assert answer.status_code == 200, answer.text
+        return {line["title"]: line["count"] for line in answer.json()["lines"]}
+
+    assert told(owner.client) == {"First": 3, "Other": 1}
+    # Others see the projects that they are in, and a token has its own.
+    assert told(busy.person(Role.viewer).client) == {"First": 3}
+    assert told(busy.by_token(owner, Role.viewer)) == {"First": 3}
+    both = busy.person(Role.viewer, "both")
+    with busy.steward.database.write(Scope(busy.scope.org_id, other)) as tx:
+        busy.steward.identity.members.add_within(tx, both.user.id, Role.runner)
+    assert told(both.client) == {"First": 3}
+    file = owner.client.get(f"{_project(busy)}/costs/export", params={"by": "project"})
+    lines = file.text.splitlines()
+    assert lines[0] == "day,project,usd,input_tokens,output_tokens,count"
+    assert [line.split(",")[1] for line in lines[1:]] == ["First", "Other"]
+
+
 def test_a_trace_is_a_tree_in_order(busy: Installation) -> None:
     [failed] = [
         run

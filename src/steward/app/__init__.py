@@ -7,7 +7,7 @@ from steward.app.dashboards import live_figures
 from steward.app.diagnose import diagnose
 from steward.app.evaluating import Sites
 from steward.app.failing_triggers import FailingTrigger, failing_triggers
-from steward.app.figure_names import figure_names, flow_tags, flow_titles, people_names
+from steward.app.figure_names import cost_report, figure_names, flow_titles, people_names
 from steward.app.findings import Finding
 from steward.app.first_start import FirstStart, prepare_first_start
 from steward.app.search import Kind, search_project
@@ -24,11 +24,11 @@ __all__ = [
     "Steward",
     "Stopping",
     "alert_view",
+    "cost_report",
     "diagnose",
     "end_children",
     "failing_triggers",
     "figure_names",
-    "flow_tags",
     "flow_titles",
     "key_file",
     "live_figures",

@@ -1,6 +1,7 @@
-"""Names of what figures are kept for, as people know them: titles of flows, names of people."""
+"""Figures as one person sees them: which of them, and names as people know them, such as titles of flows."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import lru_cache
 
 from steward.agents import ANALYSIS_PROGRAM, CHAT_PROGRAM
@@ -8,10 +9,11 @@ from steward.broker import DIRECT_PROGRAM
 from steward.core import NotFound
 from steward.flows import FLOW_PROGRAM
 from steward.flows import SESSION as CLIENT_PROGRAM
-from steward.identity import Access, Identity
-from steward.observe import Dimension, is_of_messages
+from steward.identity import Access, Identity, Project, Role
+from steward.observe import CostExplorer, CostReport, Dimension, is_of_messages
 from steward.playbooks import ANALYSES, SUBJECT, Playbooks
 from steward.runs import is_of_tests
+from steward.store import Scope
 
 _PROGRAMS = {
     ANALYSIS_PROGRAM: "Analyses of runs",
@@ -31,8 +33,46 @@ def figure_names(
             return people_names(identity)
         case "tag":
             return str
+        case "project":
+            names = {each.id: each.name for each in _projects(identity, access)}
+            return lambda project_id: names.get(project_id, project_id)
         case _:
             return flow_titles(playbooks, access)
+
+
+def cost_report(
+    identity: Identity,
+    playbooks: Playbooks,
+    costs: CostExplorer,
+    access: Access,
+    by: Dimension,
+    days: int,
+    now: datetime,
+) -> CostReport:
+    """What this person sees of the costs: of a project, or of all projects of its organisation that are open to them."""
+    if by == "project":
+        opened = [
+            Access(access.principal, Scope(each.organisation.id, each.id), each.role)
+            for each in _projects(identity, access)
+        ]
+        seen = [(each.scope, playbooks.people.sight(each).among) for each in opened]
+        return costs.by_project(seen, now, days)
+    among = playbooks.people.sight(access).among
+    return costs.report(access.scope, now, days, by, among, flow_tags(playbooks, access))
+
+
+def _projects(identity: Identity, access: Access) -> list[Project]:
+    """Those of the organisation whose figures are open to the caller; a token has only its own."""
+    found: list[Project] = []
+    after = None
+    while some := identity.projects.page(access.principal, after=after):
+        found += some
+        after = some[-1].id
+    return [
+        each
+        for each in found
+        if each.organisation.id == access.scope.org_id and each.role >= Role.viewer
+    ]
 
 
 def flow_tags(playbooks: Playbooks, access: Access) -> Callable[[str], Sequence[str]]:

@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from steward.app import figure_names, flow_tags
+from steward.app import cost_report, figure_names
 from steward.cli.observe_alerts import app as alerts
 from steward.cli.observe_budgets import app as budgets
 from steward.cli.output import plain, table
@@ -38,7 +38,7 @@ def costs(
     here: Here,
     *,
     by: Annotated[
-        str, typer.Option(help="flow, agent, model, tool, connector, person or tag.")
+        str, typer.Option(help="flow, agent, model, tool, connector, person, tag or project.")
     ] = "flow",
     days: Annotated[int, typer.Option(min=1, max=366, help="Including today, UTC.")] = 30,
 ) -> None:
@@ -46,13 +46,14 @@ def costs(
     if by not in _DIMENSIONS:
         raise Invalid(f"--by is one of {', '.join(_DIMENSIONS)}.")
     steward = here.steward
-    report = steward.observations.costs.report(
-        here.scope,
-        steward.clock.now(),
-        days,
+    report = cost_report(
+        steward.identity,
+        steward.playbooks,
+        steward.observations.costs,
+        here.access,
         by,  # type: ignore[arg-type]
-        steward.playbooks.people.sight(here.access).among,
-        flow_tags(steward.playbooks, here.access),
+        days,
+        steward.clock.now(),
     )
     sums: dict[str, list[int]] = {}
     for line in report.lines:

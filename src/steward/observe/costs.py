@@ -1,4 +1,4 @@
-"""What was spent, day by day, by flow, agent, model, tool, connector person or tag, and what the coming days will cost."""
+"""What was spent, day by day, by flow, agent, model, tool, connector, person, tag or project, and what the coming days will cost."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from steward.observe.rollups import DAY, JOINED, PAID
 from steward.store import Database, Scope
 
 _PAID: Final = people.c
-Dimension = Literal["flow", "agent", "model", "tool", "connector", "person", "tag"]
+Dimension = Literal["flow", "agent", "model", "tool", "connector", "person", "tag", "project"]
 _EPOCH: Final = date(1970, 1, 1)
 _HISTORY: Final = timedelta(days=120)
 _AHEAD: Final = (7, 30)
@@ -25,7 +25,7 @@ _AHEAD: Final = (7, 30)
 
 @dataclass(frozen=True)
 class CostLine:
-    """What one flow, agent, model, tool, connector, person or tag spent on one day."""
+    """What one flow, agent, model, tool, connector, person, tag or project spent on one day."""
 
     day: date
     name: str
@@ -102,6 +102,26 @@ class CostExplorer:
         forecasts = [each for each in found if each is not None]
         return CostReport(first, last, by, lines, forecasts, len(daily), is_complete, spent)
 
+    def by_project(
+        self, seen_projects: Iterable[tuple[Scope, Visible]], now: datetime, days: int
+    ) -> CostReport:
+        """The same of several projects, each with what may be seen of it."""
+        last = now.astimezone(UTC).date()
+        lines: list[CostLine] = []
+        daily: list[float] = []
+        is_complete = True
+        for scope, visible in seen_projects:
+            found = self.report(scope, now, days, "flow", visible)
+            named = (replace(line, name=scope.project_id) for line in found.lines)
+            lines += _added_up(named)
+            daily = _added_days(daily, self._daily(scope, last, visible))
+            is_complete = is_complete and found.is_complete
+        forecasts = [each for ahead in _AHEAD if (each := forecast_spend(daily, ahead)) is not None]
+        lines.sort(key=lambda line: (line.day, line.name))
+        spent = sum(line.nano_usd for line in lines)
+        first = last - timedelta(days=days - 1)
+        return CostReport(first, last, "project", lines, forecasts, len(daily), is_complete, spent)
+
     def _daily(self, scope: Scope, today: date, visible: Visible) -> list[float]:
         """Dollars of each whole day since the first that cost anything."""
         wanted = sa.select(_PAID.at, sa.func.sum(_PAID.nano_usd).label("nano_usd")).where(
@@ -125,18 +145,31 @@ class CostExplorer:
 
 def _by_tag(lines: Iterable[CostLine], tags_of: Callable[[str], Sequence[str]]) -> list[CostLine]:
     """Lines of flows by their tags, with an empty name for those without; what has two tags counts for both."""
+    return _added_up(
+        replace(line, name=tag) for line in lines for tag in tags_of(line.name) or ("",)
+    )
+
+
+def _added_up(lines: Iterable[CostLine]) -> list[CostLine]:
+    """One line for each day and name."""
     found: dict[tuple[date, str], CostLine] = {}
     for line in lines:
-        for tag in tags_of(line.name) or ("",):
-            known = found.get((line.day, tag)) or CostLine(line.day, tag, 0, 0, 0, 0)
-            found[line.day, tag] = replace(
-                known,
-                **{
-                    name: getattr(known, name) + getattr(line, name)
-                    for name in ("nano_usd", "input_tokens", "output_tokens", "count")
-                },
-            )
+        known = found.get((line.day, line.name)) or CostLine(line.day, line.name, 0, 0, 0, 0)
+        found[line.day, line.name] = replace(
+            known,
+            **{
+                name: getattr(known, name) + getattr(line, name)
+                for name in ("nano_usd", "input_tokens", "output_tokens", "count")
+            },
+        )
     return [found[key] for key in sorted(found)]
+
+
+def _added_days(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    """Both end yesterday; the one that began later spent nothing before."""
+    shorter, longer = sorted((one, other), key=len)
+    apart = len(longer) - len(shorter)
+    return [*longer[:apart], *(a + b for a, b in zip(longer[apart:], shorter, strict=True))]
 
 
 def _kept_by(

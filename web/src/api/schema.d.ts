@@ -1863,6 +1863,8 @@ export interface paths {
         /**
          * Costs
          * @description Spending by day (UTC) and flow, agent, model, tool, connector, person or tag, with a forecast.
+         *
+         *     By project: of all projects of the organisation that are open to you; a token has its own.
          */
         get: operations["costs"];
         put?: never;
@@ -8416,7 +8418,7 @@ export interface components {
              * By
              * @enum {string}
              */
-            by: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag";
+            by: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag" | "project";
             /**
              * First
              * Format: date
@@ -26934,7 +26936,7 @@ export interface operations {
     costs: {
         parameters: {
             query?: {
-                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag";
+                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag" | "project";
                 days?: number;
             };
             header?: never;
@@ -27013,7 +27015,7 @@ export interface operations {
     export_costs: {
         parameters: {
             query?: {
-                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag";
+                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag" | "project";
                 days?: number;
             };
             header?: never;

@@ -17,9 +17,9 @@ from steward.api.types import RunId
 from steward.app import (
     FailingTrigger,
     Steward,
+    cost_report,
     failing_triggers,
     figure_names,
-    flow_tags,
     flow_titles,
 )
 from steward.identity import Access
@@ -207,7 +207,10 @@ async def overview(request: Request, access: AsViewer, hours: Hours = 24) -> Ove
 async def costs(
     request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30
 ) -> CostsOut:
-    """Spending by day (UTC) and flow, agent, model, tool, connector, person or tag, with a forecast."""
+    """Spending by day (UTC) and flow, agent, model, tool, connector, person or tag, with a forecast.
+
+    By project: of all projects of the organisation that are open to you; a token has its own.
+    """
     context = context_of(request)
 
     def read() -> CostsOut:
@@ -269,6 +272,7 @@ async def trace(
     def read() -> TraceOut:
         sight = context.steward.playbooks.people.sight(access)
         found = context.steward.observations.traces.look(access.scope, run_id, sight.shows)
+        found = found.until(context.steward.clock.now())
         answer = _trace_out(found, offset, limit, wanted, folded or ())
         if buckets and offset == 0:
             answer.buckets = [BucketOut.model_validate(each) for each in found.buckets]
@@ -278,14 +282,14 @@ async def trace(
 
 
 def _report(steward: Steward, access: Access, by: Dimension, days: int) -> CostReport:
-    sight = steward.playbooks.people.sight(access)
-    return steward.observations.costs.report(
-        access.scope,
-        steward.clock.now(),
-        days,
+    return cost_report(
+        steward.identity,
+        steward.playbooks,
+        steward.observations.costs,
+        access,
         by,
-        sight.among,
-        flow_tags(steward.playbooks, access),
+        days,
+        steward.clock.now(),
     )
 
 

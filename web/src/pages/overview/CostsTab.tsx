@@ -21,6 +21,7 @@ const DIMENSIONS: { value: Dimension; label: string }[] = [
   { value: 'connector', label: 'Connector' },
   { value: 'person', label: 'Person' },
   { value: 'tag', label: 'Tag' },
+  { value: 'project', label: 'Project' },
 ];
 const PERIODS = [
   { value: '7', label: '7 days' },
@@ -72,6 +73,11 @@ export default function CostsTab() {
           Download CSV
         </Button>
       </div>
+      {by === 'project' && (
+        <Text size="sm" c="dimmed">
+          All projects of your organisation that you can open, with the playbooks that you may see.
+        </Text>
+      )}
       {sums.length === 0 ? (
         <EmptyState icon={Coins} title="Nothing was spent in this period">
           Requests to models and calls of tools are listed here with their tokens and cost.
