@@ -116,7 +116,8 @@ def set_up(*, groups: Sequence[str] = (), extras: Sequence[str] = ()) -> None:
             UV_PROJECT_ENVIRONMENT=str(VENV),
             VIRTUAL_ENV=str(VENV),
         )
-        compile_for_sandbox()
+        if not groups or "dev" in groups:  # others only build
+            compile_for_sandbox()
 
     name = "-".join(["python", *groups, *extras])
     once(VENV / f".steward-{name}", mark, "Installing Python packages from the lock file", install)
