@@ -1,33 +1,40 @@
-/** Files that a call made: a small picture where there is one, and the way to download it. */
+/** Files that a call made: what is in each, the one a person came for first, and the way to download them. */
 import { Anchor, Text } from '@mantine/core';
-import { FileText } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import type { Artifact } from '@/api/run-types';
 import { artifactAddress } from '@/api/runs';
 import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
+import { byInterest, kindOf, KINDS } from './files/kinds';
 import classes from './run.module.css';
+
+const FilePreview = lazy(() => import('./files/FilePreview'));
 
 export function Artifacts({ runId, artifacts }: { runId: string; artifacts: Artifact[] }) {
   const project = useProject();
   const formats = useFormats();
+  const ordered = byInterest(artifacts);
   return (
     <ul className={classes.artifacts}>
-      {artifacts.map(({ digest, name, media_type: type, size }) => {
+      {ordered.map((artifact, index) => {
+        const { digest, name, size } = artifact;
         const address = artifactAddress(project.id, runId, digest);
         return (
-          <li key={`${digest}/${name}`} className={classes.artifact}>
+          <li
+            key={`${digest}/${name}`}
+            className={classes.artifact}
+            data-first={(index === 0 && ordered.length > 1) || undefined}
+          >
             <div className={classes.thumbnail}>
-              {type.startsWith('image/') ? (
-                <img src={address} alt={name} loading="lazy" />
-              ) : (
-                <FileText size={28} aria-hidden />
-              )}
+              <Suspense>
+                <FilePreview artifact={artifact} address={address} />
+              </Suspense>
             </div>
             <Anchor href={address} download={name} size="sm">
               {name}
             </Anchor>
             <Text size="xs" c="dimmed">
-              {formats.bytes(size)}
+              {KINDS[kindOf(artifact)].word} · {formats.bytes(size)}
             </Text>
           </li>
         );

@@ -1,0 +1,62 @@
+/** What a file that a run made is, and which of several a person came for. */
+import {
+  ChartColumn,
+  File,
+  FileSpreadsheet,
+  FileText,
+  Image,
+  type LucideIcon,
+  Table2,
+} from 'lucide-react';
+import type { Artifact } from '@/api/run-types';
+
+export type FileKind =
+  'page' | 'document' | 'workbook' | 'picture' | 'chart' | 'table' | 'text' | 'other';
+
+/** In the order in which people look for them: what is written for readers comes first. */
+export const KINDS: Record<FileKind, { word: string; icon: LucideIcon }> = {
+  page: { word: 'Report', icon: FileText },
+  document: { word: 'Document', icon: FileText },
+  workbook: { word: 'Workbook', icon: FileSpreadsheet },
+  chart: { word: 'Chart', icon: ChartColumn },
+  picture: { word: 'Picture', icon: Image },
+  table: { word: 'Table', icon: Table2 },
+  text: { word: 'Text', icon: FileText },
+  other: { word: 'File', icon: File },
+};
+const ORDER = Object.keys(KINDS) as FileKind[];
+
+const BY_ENDING: Record<string, FileKind> = {
+  html: 'page',
+  htm: 'page',
+  pdf: 'document',
+  docx: 'document',
+  xlsx: 'workbook',
+  csv: 'table',
+  tsv: 'table',
+  md: 'text',
+  txt: 'text',
+  json: 'text',
+  yaml: 'text',
+  yml: 'text',
+  sql: 'text',
+  log: 'text',
+};
+
+export function endingOf(name: string): string {
+  return /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+}
+
+export function kindOf({ name, media_type: type }: Pick<Artifact, 'name' | 'media_type'>) {
+  if (type.startsWith('image/')) return 'picture';
+  if (type.includes('vega') || /\.vl\.json$|vega.*\.json$/i.test(name)) return 'chart';
+  return BY_ENDING[endingOf(name)] ?? (type.startsWith('text/') ? 'text' : 'other');
+}
+
+/** Reports before tables before texts; of the same kind, what was made last comes first. */
+export function byInterest(artifacts: readonly Artifact[]): Artifact[] {
+  const unique = new Map(artifacts.map((each) => [`${each.digest}/${each.name}`, each]));
+  return [...unique.values()]
+    .reverse()
+    .sort((one, other) => ORDER.indexOf(kindOf(one)) - ORDER.indexOf(kindOf(other)));
+}
