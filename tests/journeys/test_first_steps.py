@@ -193,3 +193,19 @@ def test_a_password_set_in_the_browser_signs_in(site: Site, open_desk: OpenDesk)
     page.get_by_role("textbox", name="Password").fill("a b c and d e f")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Demo: customer data")
+
+
+def test_a_blueprint_has_a_card_and_a_page_of_its_own(site: Site, open_desk: OpenDesk) -> None:
+    page = sign_in(open_desk(), site)
+    go(page, "Blueprints")
+    expect(
+        page.get_by_role("img", name=re.compile("^Flow of Clean up customer data"))
+    ).to_be_visible()
+    assert accessibility_problems(page) == []
+    page.get_by_role("link", name="Clean up customer data").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Clean up customer data")
+    for part in ("The problem", "What it does", "What to expect", "What it needs", "Steps"):
+        expect(page.get_by_role("heading", level=2, name=part)).to_be_visible()
+    expect(page.locator("ol").get_by_text("Approve the promotion")).to_be_visible()
+    expect(page.get_by_role("button", name="Fork Clean up customer data")).to_be_visible()
+    assert accessibility_problems(page) == []

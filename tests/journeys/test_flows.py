@@ -217,7 +217,7 @@ def test_repeat_a_query_of_the_console(site: Site, open_desk: OpenDesk) -> None:
 def fork(page: Page, title: str) -> str:
     """With its sample data where it has some; returns the address of its flow on the canvas."""
     go(page, "Blueprints")
-    sample = page.get_by_role("button", name=f"Try {title} on sample data")
+    sample = page.get_by_role("button", name=f"Try on sample data: {title}")
     plain = page.get_by_role("button", name=f"Fork {title}")
     expect(plain).to_be_visible()
     (sample if sample.count() else plain).click()

@@ -3,7 +3,7 @@
 from steward.playbooks.blueprint import Blueprint, Blueprints, Bring, Broken, Sample
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.comparison import Comparison
-from steward.playbooks.compiling import TELLING
+from steward.playbooks.compiling import TELLING, compiled
 from steward.playbooks.deployments import Deployment
 from steward.playbooks.documents import (
     as_json,
@@ -114,6 +114,7 @@ __all__ = [
     "as_json",
     "as_yaml",
     "build_playbook_type",
+    "compiled",
     "decoded",
     "file_text",
     "is_zip",

@@ -7354,10 +7354,20 @@ export interface components {
         };
         /** BlueprintDetail */
         BlueprintDetail: {
+            /**
+             * Asks For
+             * @description Titles of what a person enters before a run.
+             */
+            asks_for: string[];
             /** Category */
             category: string;
             /** Does */
             does: string;
+            /**
+             * Goal
+             * @description What comes out of it, in one sentence.
+             */
+            goal: string;
             /** Id */
             id: string;
             /** Impact */
@@ -7376,6 +7386,8 @@ export interface components {
             sample_data: {
                 [key: string]: unknown;
             };
+            /** Steps */
+            steps: components["schemas"]["StepOut"][];
             /** Systems */
             systems: string[];
             /** Title */
@@ -7385,10 +7397,20 @@ export interface components {
         };
         /** BlueprintOut */
         BlueprintOut: {
+            /**
+             * Asks For
+             * @description Titles of what a person enters before a run.
+             */
+            asks_for: string[];
             /** Category */
             category: string;
             /** Does */
             does: string;
+            /**
+             * Goal
+             * @description What comes out of it, in one sentence.
+             */
+            goal: string;
             /** Id */
             id: string;
             /** Impact */
@@ -7399,6 +7421,8 @@ export interface components {
             problem: string;
             /** Sample */
             sample: boolean;
+            /** Steps */
+            steps: components["schemas"]["StepOut"][];
             /** Systems */
             systems: string[];
             /** Title */
@@ -14913,6 +14937,23 @@ export interface components {
             right: unknown;
             /** Same */
             same: boolean;
+        };
+        /**
+         * StepOut
+         * @description A step of the flow, for a drawing of it.
+         */
+        StepOut: {
+            /**
+             * After
+             * @description Ids of the steps before it.
+             */
+            after: string[];
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
         };
         /**
          * StewardProps

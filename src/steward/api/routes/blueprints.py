@@ -3,12 +3,13 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response, status
+from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Output, Page, set_etag
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookOut, card_out
-from steward.playbooks import Blueprint, as_yaml
+from steward.playbooks import Blueprint, as_yaml, compiled
 
 router = APIRouter(prefix="/projects/{project_id}/blueprints", tags=["playbooks"])
 
@@ -17,10 +18,22 @@ BlueprintName = Annotated[
 ]
 
 
+class StepOut(Output):
+    """A step of the flow, for a drawing of it."""
+
+    id: str
+    title: str
+    type: str
+    after: list[str] = Field(description="Ids of the steps before it.")
+
+
 class BlueprintOut(Output):
     id: str
     title: str
     category: str
+    goal: str = Field(description="What comes out of it, in one sentence.")
+    asks_for: list[str] = Field(description="Titles of what a person enters before a run.")
+    steps: list[StepOut]
     problem: str
     does: str
     impact: str
@@ -49,7 +62,25 @@ class BlueprintPage(Page[BlueprintOut]):
 def _fields(blueprint: Blueprint, *, own: bool) -> dict[str, Any]:
     names = ("id", "title", "category", "problem", "does", "impact", "systems")
     fields = {name: getattr(blueprint, name) for name in names}
-    return {**fields, "own": own, "sample": bool(blueprint.sample.datasets)}
+    playbook = blueprint.playbook
+    properties: dict[str, Any] = playbook.inputs.get("properties", {})
+    return {
+        **fields,
+        "own": own,
+        "sample": bool(blueprint.sample.datasets),
+        "goal": playbook.goal,
+        "asks_for": [each.get("title") or name for name, each in properties.items()],
+        "steps": [
+            StepOut(
+                id=node.id,
+                title=node.title or node.id,
+                type=node.type,
+                after=[need.partition(".")[0] for need in node.needs],
+            )
+            for node in compiled(playbook).nodes
+            if node.type != "output"
+        ],
+    }
 
 
 @router.get("")

@@ -12,4 +12,5 @@ export const page = definePage({
   minimumRole: 'viewer',
   keywords: ['templates', 'solutions', 'examples', 'catalogue'],
   component: () => import('./BlueprintsPage'),
+  children: [{ path: '$blueprintId', component: () => import('./BlueprintPage') }],
 });
