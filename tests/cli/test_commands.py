@@ -199,6 +199,7 @@ def test_a_role_needs_an_organisation_first(terminal: Terminal) -> None:
     add = ("user", "add", "ada@example.com", "--name", "Ada", "--role", "admin", "--password-stdin")
     assert "steward up" in _refused(terminal, *add, stdin=PASSWORD)
     assert terminal.run("user", "list", "--json").json() == []
+    assert "no owner yet" in _refused(terminal, "data", "ls")
 
 
 def test_tokens_from_the_terminal(filled: Terminal) -> None:

@@ -120,7 +120,7 @@ def test_the_installed_program_greets_people_and_says_goodbye(filled: Terminal) 
             assert answer.status_code == 201
         process.send(signal.SIGINT)
         assert process.wait(PROMPT_S) == 0
-        assert process.out.rstrip().endswith("'make up' continues where you left.")
+        assert process.out.rstrip().endswith("Start Steward again to go on where you left off.")
     finally:
         installed.close()
 

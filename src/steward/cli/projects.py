@@ -95,7 +95,11 @@ def _user(steward: Steward, email: str | None) -> User:
         if email is None
         else steward.identity.users.find(email)
     )
+    if user is None and email is None:
+        raise NotFound(
+            "This home has no owner yet. Start 'steward up' once: it creates the owner and the first project. "
+            "If you have used Steward before, check STEWARD_HOME."
+        )
     if user is None:
-        who = email or "the owner"
-        raise NotFound(f"There is no user {who}. 'steward user list' shows everyone.")
+        raise NotFound(f"There is no user {email}. 'steward user list' shows everyone.")
     return user

@@ -39,7 +39,7 @@ def up(
         finally:
             steward.close()
     if not as_json:
-        say("Stopped. Everything is kept; 'make up' continues where you left.")
+        say("Stopped. Everything is kept. Start Steward again to go on where you left off.")
 
 
 def _serve(steward: Steward, owner: User, *, as_json: bool) -> None:
