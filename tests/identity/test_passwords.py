@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from steward.core.errors import Denied, Invalid, NotFound, Unauthenticated
 from steward.identity import Identity, Passwords
 from steward.identity._tables import users
-from steward.store import EVERYWHERE
+from steward.store import EVERYWHERE, Keyring
 from steward.testing import Installation, fast_passwords
 
 GOOD = "correct horse battery"
@@ -94,6 +94,7 @@ def test_signing_in_renews_a_weaker_hash(installation: Installation) -> None:
         steward.ids,
         steward.events,
         steward.settings.identity,
+        Keyring.generate("test"),
         stronger,
     )
     with pytest.raises(Unauthenticated):

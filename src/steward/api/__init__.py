@@ -78,6 +78,7 @@ from steward.api.routes import (
     tokens,
     tools,
     triggers,
+    two_step,
     uploads,
     weighings,
 )
@@ -147,6 +148,7 @@ _ROUTERS = (
     playbook_tests.router,
     playbooks.router,
     triggers.router,
+    two_step.router,
     triggers.hooks,
     triggers.forms,
     blueprints.router,

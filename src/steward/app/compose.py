@@ -165,7 +165,7 @@ def open_steward(
         scrub=scrubbing,
     )
     definitions = DefinitionStore(database, workbench, events, clock)
-    identity = Identity(database, clock, ids, events, settings.identity, passwords)
+    identity = Identity(database, clock, ids, events, settings.identity, keyring, passwords)
     runs = Runs(
         database,
         blobs,

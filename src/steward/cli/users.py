@@ -117,6 +117,22 @@ def sign_out(email: Email, *, as_json: AsJson = False) -> None:
     )
 
 
+@app.command("two-step-off")
+@command
+def turn_two_step_off(email: Email, *, as_json: AsJson = False) -> None:
+    """Let a user sign in with the password alone, such as after a phone was lost."""
+    with installation() as steward:
+        user = _find(steward, email)
+        steward.identity.two_step.remove(user.id)
+    show(
+        {"email": user.email, "two_step": False},
+        as_json=as_json,
+        text=lambda: (
+            f"{user.email} signs in without a code now. They can set it up again in their profile."
+        ),
+    )
+
+
 @app.command("disable")
 @command
 def disable(email: Email, *, as_json: AsJson = False) -> None:

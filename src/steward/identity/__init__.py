@@ -17,6 +17,7 @@ from steward.identity.directories.groups import Groups
 from steward.identity.directories.patches import patched
 from steward.identity.directories.people import People, Record
 from steward.identity.directories.registry import Directories, Directory, GroupRule
+from steward.identity.guesses import Guesses
 from steward.identity.invitations import Invitation, InvitationPreview, Invitations
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
@@ -26,8 +27,9 @@ from steward.identity.roles import Role, parse_role
 from steward.identity.sessions import NewSession, OpenSession, Origin, Sessions
 from steward.identity.sign_on.admission import Admission
 from steward.identity.tokens import Token, Tokens
+from steward.identity.two_step import Enrolment, TwoStep, TwoStepState
 from steward.identity.users import User, Users
-from steward.store import Database, EventLog
+from steward.store import Database, EventLog, Keyring
 
 __all__ = [
     "GROUP",
@@ -38,6 +40,7 @@ __all__ = [
     "ClientDocuments",
     "ClientGrant",
     "Directory",
+    "Enrolment",
     "GroupRule",
     "Identity",
     "Invitation",
@@ -59,6 +62,7 @@ __all__ = [
     "Role",
     "Token",
     "TokenLimits",
+    "TwoStepState",
     "User",
     "Via",
     "attribute_name",
@@ -80,11 +84,14 @@ class Identity:
         ids: Ids,
         events: EventLog,
         settings: IdentitySettings,
+        keyring: Keyring,
         passwords: Passwords | None = None,
     ) -> None:
         passwords = passwords or Passwords()
+        guesses = Guesses(database, clock, settings)
+        self.two_step = TwoStep(database, clock, keyring, guesses)
         self.users = Users(database, clock, ids, passwords)
-        self.sessions = Sessions(database, clock, ids, passwords, settings)
+        self.sessions = Sessions(database, clock, ids, passwords, settings, guesses, self.two_step)
         self.projects = Projects(database, clock, ids, events)
         self.members = Members(database, clock, events)
         self.tokens = Tokens(database, clock, ids, events, settings)

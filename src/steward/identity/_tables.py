@@ -1,11 +1,13 @@
 """Tables of the identity room."""
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     PrimaryKeyConstraint,
     String,
     Table,
@@ -112,6 +114,25 @@ sign_in_failures = Table(
     Index("ix_sign_in_failures_account_at", "account", "at"),
     Index("ix_sign_in_failures_address_at", "address", "at"),
     sqlite_autoincrement=True,
+)
+
+two_step_keys = Table(
+    "two_step_keys",
+    metadata,
+    Column("user_id", String(40), ForeignKey("users.id"), primary_key=True),
+    Column("key_id", String(40), nullable=False),
+    Column("ciphertext", LargeBinary, nullable=False),
+    Column("last_step", BigInteger, nullable=False),
+    Column("confirmed_at", Moment),
+)
+
+recovery_codes = Table(
+    "recovery_codes",
+    metadata,
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False),
+    Column("code_hash", String(64), nullable=False),
+    Column("used_at", Moment),
+    PrimaryKeyConstraint("user_id", "code_hash"),
 )
 
 api_tokens = Table(

@@ -6,19 +6,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core import Clock, IdentitySettings, Ids, NotFound, RateLimited, Unauthenticated
-from steward.identity._tables import sessions, sign_in_failures, sign_in_links, users
+from steward.core import Clock, IdentitySettings, Ids, NotFound, Unauthenticated
+from steward.identity._tables import sessions, sign_in_links, users
 from steward.identity.credentials import Passwords, new_token, token_hash
+from steward.identity.guesses import Guesses
 from steward.identity.principals import Principal, Via
+from steward.identity.two_step import TwoStep
 from steward.identity.users import canonical_email
 from steward.store import EVERYWHERE, Database, Transaction
 
 # Sliding the expiry on every request would write on every request.
 _RENEW_AFTER = timedelta(hours=1)
-# One address may hold several people, and a stranger must not lock an account for its owner:
-# only the pair is counted tightly.
-_ADDRESS_FACTOR = 5
-_ACCOUNT_FACTOR = 10
 _ADDRESS_LENGTH = 64
 _AGENT_LENGTH = 200
 _MOST_LISTED = 100
@@ -68,34 +66,58 @@ class Sessions:
         ids: Ids,
         passwords: Passwords,
         settings: IdentitySettings,
+        guesses: Guesses,
+        two_step: TwoStep,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._passwords = passwords
         self._settings = settings
+        self._guesses = guesses
+        self._two_step = two_step
 
-    def sign_in(self, email: str, password: str, *, address: str, agent: str = "") -> NewSession:
+    def sign_in(
+        self, email: str, password: str, *, address: str, agent: str = "", code: str | None = None
+    ) -> NewSession:
         account, address = canonical_email(email), address[:_ADDRESS_LENGTH]
-        self._refuse_when_guessing(account, address)
+        self._guesses.refuse_too_many(account, address)
         with self._database.read(EVERYWHERE) as tx:
             row = tx.first(sa.select(users).where(users.c.email == account))
         stored = row.password_hash if row is not None and row.disabled_at is None else None
         if not self._passwords.matches(stored, password) or row is None:
-            self._record_failure(account, address)
+            self._guesses.record(account, address)
             raise Unauthenticated(
                 "The e-mail address or the password is not right.", code="wrong-credentials"
             )
         with self._database.write(EVERYWHERE) as tx:
-            tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.account == account))
-            renewed = self._passwords.renewed(stored or "", password)
-            if renewed is not None:
-                tx.execute(
-                    sa.update(users)
-                    .where(users.c.id == row.id, users.c.password_hash == stored)
-                    .values(password_hash=renewed)
-                )
-            return self.open_within(tx, row.id, Origin(agent, address))
+            is_right = not self._two_step.is_on_within(tx, row.id) or (
+                code is not None and self._two_step.accepts_within(tx, row.id, code)
+            )
+            if is_right:
+                return self._signed_in(tx, row, password, Origin(agent, address))
+        if code is None:
+            raise Unauthenticated(
+                "Type the code that your app shows, or a recovery code.", code="code-needed"
+            )
+        self._guesses.record(account, address)
+        raise Unauthenticated(
+            "This code is not right. Type the one that your app shows now.", code="wrong-code"
+        )
+
+    def _signed_in(
+        self, tx: Transaction, row: sa.Row[Any], password: str, origin: Origin
+    ) -> NewSession:
+        self._guesses.forget_within(tx, row.email)
+        stored = row.password_hash
+        renewed = self._passwords.renewed(stored or "", password)
+        if renewed is not None:
+            tx.execute(
+                sa.update(users)
+                .where(users.c.id == row.id, users.c.password_hash == stored)
+                .values(password_hash=renewed)
+            )
+        return self.open_within(tx, row.id, origin)
 
     def new_link(self, user_id: str) -> str:
         """A token that signs its bearer in once, for the person at the terminal."""
@@ -259,32 +281,6 @@ class Sessions:
         with self._database.write(EVERYWHERE) as tx:
             tx.execute(sa.update(sessions).where(sessions.c.id == row.id).values(expires_at=full))
         return full
-
-    def _refuse_when_guessing(self, account: str, address: str) -> None:
-        since = self._clock.now() - self._settings.sign_in_window
-        allowed = self._settings.sign_in_attempts
-        recent = sa.select(sa.func.count()).where(sign_in_failures.c.at > since)
-        by_account = sign_in_failures.c.account == account
-        by_address = sign_in_failures.c.address == address
-        with self._database.read(EVERYWHERE) as tx:
-            guessing = (
-                tx.execute(recent.where(by_account, by_address)).scalar_one() >= allowed
-                or tx.execute(recent.where(by_address)).scalar_one() >= allowed * _ADDRESS_FACTOR
-                or tx.execute(recent.where(by_account)).scalar_one() >= allowed * _ACCOUNT_FACTOR
-            )
-        if guessing:
-            wait = int(self._settings.sign_in_window.total_seconds())
-            raise RateLimited(
-                f"Too many failed sign-ins. Wait {max(1, wait // 60)} minutes and try again.",
-                retry_after_seconds=wait,
-            )
-
-    def _record_failure(self, account: str, address: str) -> None:
-        now = self._clock.now()
-        with self._database.write(EVERYWHERE) as tx:
-            expired = now - self._settings.sign_in_window
-            tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.at <= expired))
-            tx.execute(sa.insert(sign_in_failures).values(account=account, address=address, at=now))
 
 
 def _earlier(moment: datetime, end: datetime | None) -> datetime:

@@ -35,7 +35,7 @@ export function useSession(): Session {
   return data;
 }
 
-export type Credentials = { email: string; password: string } | { link: string };
+export type Credentials = { email: string; password: string; code?: string } | { link: string };
 
 export interface SignUp {
   token: string;

@@ -49,6 +49,30 @@ describe('signing in with a password', () => {
   });
 });
 
+describe('signing in in two steps', () => {
+  it('asks for the code after the password, and sends both', async () => {
+    const sent = serve({
+      ...emptyProject(session),
+      'GET /api/v1/session': problem(401),
+      'POST /api/v1/session': ({ body }: { body: { code?: string } }) =>
+        body.code === undefined
+          ? problem(401, { code: 'code-needed', detail: 'Type the code.' })
+          : start(),
+    });
+    renderApp('/sign-in?next=%2Fp%2Fprj_1%2Fmembers');
+    await fill('ada@example.com', 'correct horse battery');
+    const code = await screen.findByLabelText('Code');
+    expect(code).toHaveFocus();
+    expect(screen.queryByRole('alert')).not.toBeInTheDocument();
+    await userEvent.type(code, '123456{Enter}');
+    expect(await screen.findByRole('heading', { level: 1, name: 'Members' })).toBeInTheDocument();
+    expect(sent.filter(({ method }) => method === 'POST').map(({ body }) => body)).toEqual([
+      { email: 'ada@example.com', password: 'correct horse battery' },
+      { email: 'ada@example.com', password: 'correct horse battery', code: '123456' },
+    ]);
+  });
+});
+
 describe('signing in with a provider', () => {
   it('is offered beside the password and keeps where one wanted to go', async () => {
     serve({ 'GET /api/v1/sign-on': () => json([{ id: 'idp_1', name: 'Acme' }]) });

@@ -57,6 +57,11 @@ class SignIn(Input):
 
     email: str | None = Field(None, max_length=254)
     password: str | None = Field(None, max_length=1000)
+    code: str | None = Field(
+        None,
+        max_length=40,
+        description="From an app, or a recovery code; where the answer was `code-needed`.",
+    )
     link: str | None = Field(None, max_length=200)
 
     @model_validator(mode="after")
@@ -148,7 +153,9 @@ def sign_in(request: Request, response: Response, body: SignIn) -> SessionOut:
         origin = Origin(_agent(request), address_of(request))
         return start_session(request, response, sessions.sign_in_by_link(body.link, origin))
     email, password = body.email or "", body.password or ""
-    session = sessions.sign_in(email, password, address=address_of(request), agent=_agent(request))
+    session = sessions.sign_in(
+        email, password, address=address_of(request), agent=_agent(request), code=body.code
+    )
     return start_session(request, response, session)
 
 

@@ -9,6 +9,7 @@ import { ColourScheme } from './ColourScheme';
 import { PasswordForm } from './PasswordForm';
 import { PersonForm } from './PersonForm';
 import { Sessions } from './Sessions';
+import { TwoStep } from './TwoStep';
 
 export default function ProfilePage() {
   const query = useQuery(meQuery);
@@ -47,6 +48,13 @@ export default function ProfilePage() {
             }
           >
             <PasswordForm user={query.data.document} />
+          </Section>
+          <Section
+            title="Two-step sign-in"
+            framed
+            description="After your password, Steward asks for a code from an app on your phone."
+          >
+            <TwoStep user={query.data.document} />
           </Section>
           <Section title="Where you are signed in" framed>
             <Sessions />

@@ -4,6 +4,7 @@ import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { ApiError } from '@/api/errors';
 import { sessionQuery, useSignIn } from '@/api/session';
 import { safeNext } from '@/app/search';
 import { FormError } from '@/components/FormError';
@@ -42,14 +43,25 @@ function AlreadySignedIn({ onDone }: { onDone: () => void }) {
 
 function PasswordForm({ onDone }: { onDone: () => void }) {
   const signIn = useSignIn();
+  // Once the server has asked for a code, it is asked for until the person is in.
+  const [asksCode, setAsksCode] = useState(false);
   const form = useForm({
-    initialValues: { email: '', password: '' },
+    initialValues: { email: '', password: '', code: '' },
     validate: {
       email: (email) => (email.includes('@') ? null : 'Enter your e-mail address.'),
       password: (password) => (password === '' ? 'Enter your password.' : null),
     },
   });
-  const submit = form.onSubmit((values) => signIn.mutate(values, { onSuccess: onDone }));
+  const submit = form.onSubmit(({ email, password, code }) =>
+    signIn.mutate(asksCode ? { email, password, code } : { email, password }, {
+      onSuccess: onDone,
+      onError: (error) => {
+        if (error instanceof ApiError && error.code === 'code-needed') setAsksCode(true);
+      },
+    }),
+  );
+  const isFirstAsked =
+    signIn.error instanceof ApiError && signIn.error.code === 'code-needed' && asksCode;
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
@@ -66,7 +78,17 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
           autoComplete="current-password"
           {...form.getInputProps('password')}
         />
-        <FormError error={signIn.error} />
+        {asksCode && (
+          <TextInput
+            label="Code"
+            description="From the app on your phone, or a recovery code."
+            autoComplete="one-time-code"
+            // eslint-disable-next-line jsx-a11y/no-autofocus -- it is what is missing
+            autoFocus
+            {...form.getInputProps('code')}
+          />
+        )}
+        {!isFirstAsked && <FormError error={signIn.error} />}
         <Button type="submit" fullWidth loading={signIn.isPending}>
           Sign in
         </Button>

@@ -1,0 +1,197 @@
+/** Two-step sign-in: set up with an app on a phone, new recovery codes, off again. */
+import { Alert, Button, Code, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
+import { QRCodeSVG } from 'qrcode.react';
+import { useState } from 'react';
+import { fieldMessages } from '@/api/errors';
+import {
+  twoStepQuery,
+  useBeginTwoStep,
+  useConfirmTwoStep,
+  useRenewRecoveryCodes,
+  useTurnTwoStepOff,
+} from '@/api/two-step';
+import type { User } from '@/api/types';
+import { CopyField } from '@/components/CopyField';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { RelativeTime } from '@/components/Moment';
+import { showDone, showFailure } from '@/components/undo';
+import { useCopy } from '@/components/use-copy';
+
+export function TwoStep({ user }: { user: User }) {
+  const query = useQuery(twoStepQuery);
+  const begin = useBeginTwoStep();
+  const confirm = useConfirmTwoStep();
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  if (query.isPending) return <Skeleton height={60} aria-busy />;
+  if (query.isError) {
+    return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (codes !== null) return <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />;
+  if (query.data.since !== null) {
+    return (
+      <TurnedOn
+        since={query.data.since}
+        left={query.data.recovery_codes_left}
+        onCodes={(made) => setCodes(made)}
+      />
+    );
+  }
+  if (!user.has_password) {
+    return <Text size="sm">Set a password first. Two-step sign-in protects a password.</Text>;
+  }
+  if (begin.data === undefined) {
+    return (
+      <Group>
+        <Button
+          variant="default"
+          loading={begin.isPending}
+          onClick={() => begin.mutate(undefined, { onError: showFailure })}
+        >
+          Set up two-step sign-in
+        </Button>
+      </Group>
+    );
+  }
+  return (
+    <Stack>
+      <Text size="sm">
+        1. Scan this picture with an authenticator app on your phone, or type the key into the app.
+      </Text>
+      <QRCodeSVG
+        value={begin.data.address}
+        size={180}
+        marginSize={2}
+        role="img"
+        title="QR code for the authenticator app"
+      />
+      <CopyField label="Key" value={begin.data.secret} />
+      <Text size="sm">2. Type the code that the app shows now.</Text>
+      <CodeForm
+        action="Turn on"
+        error={confirm.error}
+        isPending={confirm.isPending}
+        onCode={(code, onError) =>
+          confirm.mutate(code, {
+            onSuccess: ({ recovery_codes: made }) => setCodes(made),
+            onError,
+          })
+        }
+      />
+    </Stack>
+  );
+}
+
+interface TurnedOnProps {
+  since: string;
+  left: number;
+  onCodes: (codes: readonly string[]) => void;
+}
+
+function TurnedOn({ since, left, onCodes }: TurnedOnProps) {
+  const renew = useRenewRecoveryCodes();
+  const off = useTurnTwoStepOff();
+  const [wish, setWish] = useState<'codes' | 'off' | null>(null);
+  const asked = wish === 'off' ? off : renew;
+  return (
+    <Stack>
+      <Text size="sm">
+        On since <RelativeTime value={since} />. Recovery codes left: {left}.
+      </Text>
+      {wish === null ? (
+        <Group>
+          <Button variant="default" onClick={() => setWish('codes')}>
+            Make new recovery codes
+          </Button>
+          <Button variant="default" onClick={() => setWish('off')}>
+            Turn off
+          </Button>
+        </Group>
+      ) : (
+        <CodeForm
+          action={wish === 'off' ? 'Turn off' : 'Make new recovery codes'}
+          error={asked.error}
+          isPending={asked.isPending}
+          onCancel={() => setWish(null)}
+          onCode={(code, onError) => {
+            if (wish === 'off') {
+              off.mutate(code, {
+                onSuccess: () => showDone('Two-step sign-in is off'),
+                onError,
+              });
+            } else {
+              renew.mutate(code, {
+                onSuccess: ({ recovery_codes: made }) => onCodes(made),
+                onError,
+              });
+            }
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+interface CodeFormProps {
+  action: string;
+  error: unknown;
+  isPending: boolean;
+  onCode: (code: string, onError: (error: unknown) => void) => void;
+  onCancel?: () => void;
+}
+
+function CodeForm({ action, error, isPending, onCode, onCancel }: CodeFormProps) {
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: (code) => (code.trim() === '' ? 'Type the code.' : null) },
+  });
+  const submit = form.onSubmit(({ code }) =>
+    onCode(code, (problem) => form.setErrors(fieldMessages(problem))),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack maw="26rem">
+        <TextInput
+          label="Code"
+          description="From the app, or a recovery code."
+          autoComplete="one-time-code"
+          {...form.getInputProps('code')}
+        />
+        <FormError error={error} />
+        <Group>
+          <Button type="submit" loading={isPending}>
+            {action}
+          </Button>
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) {
+  const { copied, copy } = useCopy();
+  return (
+    <Stack>
+      <Alert color="yellow" variant="light" title="Keep these recovery codes">
+        <Text size="sm">
+          Each one signs you in once if you lose your phone. Steward shows them only now. Print them
+          or put them into a password manager.
+        </Text>
+      </Alert>
+      <Code block>{codes.join('\n')}</Code>
+      <Group>
+        <Button onClick={onDone}>I have kept them</Button>
+        <Button variant="default" onClick={() => void copy(codes.join('\n'))}>
+          {copied ? 'Copied' : 'Copy all'}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
