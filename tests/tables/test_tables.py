@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.tables.engine import session
-from steward.tables.table import literal, quote
+from steward.tables.table import literal, quote, type_word
 
 # Single surrogates are no characters: no encoding has them.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\0'\\\"-;$%"))
@@ -45,3 +45,16 @@ def test_a_nul_neither_ends_the_statement_nor_gets_lost(
 def test_a_text_without_nul_stays_one_constant() -> None:
     assert literal("it's") == "'it''s'"
     assert quote('a"b') == '"a""b"'
+
+
+def test_types_have_names_that_people_use() -> None:
+    kinds = [
+        "VARCHAR",
+        "BIGINT",
+        "INTEGER",
+        "DECIMAL(18,2)",
+        "TIMESTAMP WITH TIME ZONE",
+        "INTERVAL",
+    ]
+    said = ["text", "whole number", "whole number", "decimal", "date and time", "interval"]
+    assert [type_word(kind) for kind in kinds] == said

@@ -8,13 +8,10 @@ from pydantic import ValidationError
 
 from steward.core import Invalid
 from steward.ingest import Inspection
+from steward.tables import type_word
 from steward.tools import FileOptions
 
 _COLUMNS = "columns."
-_WORDS = {
-    "VARCHAR": "text", "BOOLEAN": "true/false", "DATE": "date", "TIME": "time", "TIMESTAMP": "date and time",
-    "DOUBLE": "number", "JSON": "nested", "UUID": "identifier", "BLOB": "bytes",
-}  # fmt: skip
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
@@ -82,17 +79,6 @@ def _quoted(text: str) -> str:
     import shlex
 
     return shlex.quote(text)
-
-
-def type_word(kind: str) -> str:
-    """A type as people call it."""
-    if kind.startswith("DECIMAL"):
-        return "decimal"
-    if kind.endswith(("INT", "INTEGER")):
-        return "whole number"
-    if kind.startswith("TIMESTAMP"):
-        return "date and time"
-    return _WORDS.get(kind, kind.lower())
 
 
 def other_readings(alternatives: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -15,7 +15,7 @@ from steward.tables.changes import (
 from steward.tables.engine import DEFAULT_LIMITS, Limits, session
 from steward.tables.formula_marks import needs_mark, needs_mark_sql, without_mark, without_mark_sql
 from steward.tables.scratch import Scratch
-from steward.tables.table import Column, Table, describe, literal, parquet_source, quote
+from steward.tables.table import Column, Table, describe, literal, parquet_source, quote, type_word
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -39,6 +39,7 @@ __all__ = [
     "quote",
     "result_columns",
     "session",
+    "type_word",
     "unchanged",
     "without_mark",
     "without_mark_sql",

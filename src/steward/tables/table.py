@@ -8,6 +8,11 @@ import duckdb
 
 from steward.core import Invalid
 
+_TYPE_WORDS = {
+    "VARCHAR": "text", "BOOLEAN": "yes/no", "DATE": "date", "TIME": "time", "DOUBLE": "number", "FLOAT": "number",
+    "JSON": "JSON", "UUID": "UUID", "BLOB": "bytes",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Column:
@@ -79,3 +84,14 @@ def parquet_table(
         columns=describe(connection, source),
         rows=None if counted is None else int(counted[0]),
     )
+
+
+def type_word(kind: str) -> str:
+    """A type as people call it."""
+    if kind.startswith("DECIMAL"):
+        return "decimal"
+    if kind.endswith(("INT", "INTEGER")):
+        return "whole number"
+    if kind.startswith("TIMESTAMP"):
+        return "date and time"
+    return _TYPE_WORDS.get(kind, kind.lower())

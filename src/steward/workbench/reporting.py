@@ -8,7 +8,7 @@ import duckdb
 
 from steward.core import Clock, work
 from steward.store import Scope
-from steward.tables import Table, session
+from steward.tables import Table, session, type_word
 from steward.versions import MAIN, Commit, Dataset, Draft, Versions
 from steward.workbench.insights import Insights
 
@@ -145,7 +145,7 @@ class Reporting:
                     TableColumn(title=name) for name in ("Column", "Type", "Missing", "Notes")
                 ),
                 rows=tuple(
-                    (c.name[:500], c.type[:100], c.nulls, " ".join(c.notes)[:900])
+                    (c.name[:500], type_word(c.type)[:100], c.nulls, " ".join(c.notes)[:900])
                     for c in found.columns
                 ),
             ),
