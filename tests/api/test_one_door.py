@@ -15,6 +15,7 @@ from steward.broker.tool import Notebook
 from steward.core.errors import Bug
 from steward.flows.launch import Start
 from steward.identity import Access, Role
+from steward.projects import Values
 from steward.runs import Status
 from steward.testing import Installation
 from steward.tools.load_from_server import server_name
@@ -27,6 +28,7 @@ WRITES_NOTHING = frozenset(
         "post /agents/check",
         "post /agents/{name}/try",
         "post /changes/preview",
+        "post /code/plan",
         "post /definitions/preview",
         "post /uploads",
         "patch /uploads/{upload_id}",
@@ -213,7 +215,18 @@ def _notes(route: str) -> Write:
     )
 
 
+def _second(_scene: Scene) -> dict[str, Any]:
+    agent = "".join(f"{name}: {value}\n" for name, value in {**HELPER, "title": "Other"}.items())
+    return {"files": {"steward.yaml": "format: 1\n", "agents/helper.yaml": agent}}
+
+
+def _applied(scene: Scene) -> dict[str, Any]:
+    access, code = scene.installation.owner.access, scene.installation.steward.project_code
+    return code.plan(access, _second(scene)["files"], Values()).arguments()
+
+
 WRITES = (
+    Write("post /code/apply", _second, "apply_project", _applied),
     _notes("delete /agents/{name}/notes"),
     _notes("delete /agents/{name}/notes/{note_id}"),
     _agent("put /agents/{name}", {"document": HELPER}),

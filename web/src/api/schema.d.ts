@@ -1485,6 +1485,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Project Code
+         * @description The project as files that Git can hold: no ids of this installation and no secrets.
+         */
+        get: operations["export_project_code"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/code/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply Project Code
+         * @description Makes the project what the files say: all of it or nothing, as one action that can be undone.
+         */
+        post: operations["apply_project_code"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/code/check": {
         parameters: {
             query?: never;
@@ -1499,6 +1539,26 @@ export interface paths {
          * @description What is wrong with SQL or Python, each with its line and column; nothing of it is run.
          */
         post: operations["check_code"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/code/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan Project Code
+         * @description What applying the files would do, field by field. Nothing is written.
+         */
+        post: operations["plan_project_code"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8092,6 +8152,41 @@ export interface components {
              */
             code: string;
         };
+        /** CodeChangeOut */
+        CodeChangeOut: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "create" | "change" | "remove";
+            /** Fields */
+            fields: components["schemas"]["CodeFieldOut"][];
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /**
+             * Since
+             * @description Where it changed since the last apply; null where it was not applied before.
+             */
+            since: ("folder" | "project" | "both") | null;
+        };
+        /** CodeFieldOut */
+        CodeFieldOut: {
+            /** After */
+            after: unknown;
+            /** Before */
+            before: unknown;
+            /** Field */
+            field: string;
+            /**
+             * Lines
+             * @description Of longer texts, as `diff -u` has them.
+             */
+            lines: string[];
+        };
         /** CodeIn */
         CodeIn: {
             /**
@@ -10500,6 +10595,15 @@ export interface components {
             /** Key */
             key: string;
         };
+        /** LastApplyOut */
+        LastApplyOut: {
+            /** At */
+            at: string;
+            /** By */
+            by: string;
+            /** Number */
+            number: number;
+        };
         /** LatestRunsOut */
         LatestRunsOut: {
             /** Changes */
@@ -11448,6 +11552,15 @@ export interface components {
             id: string;
             /** Name */
             name: string;
+        };
+        /** OnlyHereOut */
+        OnlyHereOut: {
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Since */
+            since: ("folder" | "project" | "both") | null;
         };
         /**
          * OpenSessionOut
@@ -12874,6 +12987,59 @@ export interface components {
             /** Hash */
             hash: string;
         };
+        /** ProjectAppliedOut */
+        ProjectAppliedOut: {
+            /** Changes */
+            changes: components["schemas"]["CodeChangeOut"][];
+            /** Differs */
+            differs: boolean;
+            last_apply: components["schemas"]["LastApplyOut"] | null;
+            /** Notes */
+            notes: string[];
+            /**
+             * Only Here
+             * @description What the project has and the files do not.
+             */
+            only_here: components["schemas"]["OnlyHereOut"][];
+            /**
+             * Run Id
+             * @description The run that applied it; undoing it takes it back. Null: nothing was to do.
+             */
+            run_id: string | null;
+            /** Unchanged */
+            unchanged: number;
+        };
+        /** ProjectCodeIn */
+        ProjectCodeIn: {
+            /**
+             * Files
+             * @description Texts of files by their paths, with `steward.yaml` among them.
+             * @example {
+             *       "steward.yaml": "format: 1\n"
+             *     }
+             */
+            files: {
+                [key: string]: string;
+            };
+            /**
+             * Prune
+             * @description Also remove what the files do not have.
+             * @default false
+             */
+            prune?: boolean;
+            /** @description What differs in this project. */
+            values?: components["schemas"]["Values"];
+        };
+        /** ProjectFiles */
+        ProjectFiles: {
+            /**
+             * Files
+             * @description Texts of files by their paths in a folder.
+             */
+            files: {
+                [key: string]: string;
+            };
+        };
         /**
          * ProjectName
          * @example {
@@ -12908,6 +13074,23 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+        };
+        /** ProjectPlanOut */
+        ProjectPlanOut: {
+            /** Changes */
+            changes: components["schemas"]["CodeChangeOut"][];
+            /** Differs */
+            differs: boolean;
+            last_apply: components["schemas"]["LastApplyOut"] | null;
+            /** Notes */
+            notes: string[];
+            /**
+             * Only Here
+             * @description What the project has and the files do not.
+             */
+            only_here: components["schemas"]["OnlyHereOut"][];
+            /** Unchanged */
+            unchanged: number;
         };
         /** ProjectRef */
         ProjectRef: {
@@ -16067,6 +16250,39 @@ export interface components {
              * @default []
              */
             planner?: string[];
+        };
+        /**
+         * Values
+         * @description What differs between environments; everything else is the same in all of them.
+         */
+        Values: {
+            /**
+             * Connections
+             * @description For names of connections in the folder, those to use here.
+             */
+            connections?: {
+                [key: string]: string;
+            };
+            /**
+             * Format
+             * @default 1
+             * @constant
+             */
+            format?: 1;
+            /**
+             * Leave Out
+             * @description Paths of files that do not count here, such as policies/*.
+             */
+            leave_out?: string[];
+            /**
+             * Settings
+             * @description Settings of connections, by their names here.
+             */
+            settings?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
         };
         /** VerifyOut */
         VerifyOut: {
@@ -25188,6 +25404,198 @@ export interface operations {
             };
         };
     };
+    export_project_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectFiles"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_project_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectCodeIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectAppliedOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     check_code: {
         parameters: {
             query?: never;
@@ -25210,6 +25618,122 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckedCode"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    plan_project_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectCodeIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectPlanOut"];
                 };
             };
             /** @description The body is not JSON. */
