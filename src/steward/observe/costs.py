@@ -1,7 +1,7 @@
 """What was spent, day by day, by flow, agent, model, tool, connector, person, tag or project, and what the coming days will cost."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Literal
@@ -14,13 +14,17 @@ from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.overview import Visible, seen
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, JOINED, PAID
-from steward.store import Database, Scope
+from steward.runs import runs_table
+from steward.store import EVERYWHERE, Database, Scope
 
 _PAID: Final = people.c
+_RUNS: Final = runs_table.c
 Dimension = Literal["flow", "agent", "model", "tool", "connector", "person", "tag", "project"]
 _EPOCH: Final = date(1970, 1, 1)
 _HISTORY: Final = timedelta(days=120)
 _AHEAD: Final = (7, 30)
+_AT_ONCE: Final = 200
+"""Parts of one statement; SQLite takes no more than 500."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,9 @@ class CostExplorer:
         lines: list[CostLine] = []
         daily: list[float] = []
         is_complete = True
-        for scope, visible in seen_projects:
+        among = dict(seen_projects)
+        for scope in self._busy(list(among), now - max(_HISTORY, timedelta(days=days))):
+            visible = among[scope]
             found = self.report(scope, now, days, "flow", visible)
             named = (replace(line, name=scope.project_id) for line in found.lines)
             lines += _added_up(named)
@@ -121,6 +127,20 @@ class CostExplorer:
         spent = sum(line.nano_usd for line in lines)
         first = last - timedelta(days=days - 1)
         return CostReport(first, last, "project", lines, forecasts, len(daily), is_complete, spent)
+
+    def _busy(self, scopes: Sequence[Scope], since: datetime) -> Iterator[Scope]:
+        """Those in which a run ended since: a person may be in a thousand projects, and few of them are at work."""
+        for at in range(0, len(scopes), _AT_ONCE):
+            by_id = {scope.project_id: scope for scope in scopes[at : at + _AT_ONCE]}
+            ended = [
+                sa.select(sa.literal(project_id).label("id")).where(
+                    sa.exists().where(_RUNS.project_id == project_id, _RUNS.ended_at >= since)
+                )
+                for project_id in by_id
+            ]
+            with self._database.read(EVERYWHERE) as tx:
+                rows = tx.rows(sa.union_all(*ended))
+            yield from (by_id[row.id] for row in rows)
 
     def _daily(self, scope: Scope, today: date, visible: Visible) -> list[float]:
         """Dollars of each whole day since the first that cost anything."""
@@ -138,7 +158,9 @@ class CostExplorer:
         start = min(spent)
         return [spent[start + timedelta(days=n)] for n in range((today - start).days)]
 
-    def _rows(self, scope: Scope, wanted: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+    def _rows(
+        self, scope: Scope, wanted: sa.Select[Any] | sa.CompoundSelect[Any]
+    ) -> Sequence[sa.Row[Any]]:
         with self._database.read(scope) as tx:
             return tx.rows(wanted)
 
