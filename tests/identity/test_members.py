@@ -121,6 +121,6 @@ def test_changes_are_told(installation: Installation) -> None:
     ]
     assert events == [
         ("member.changed", {"role": "editor"}),
-        ("member.changed", {"role": "viewer"}),
-        ("member.removed", {}),
+        ("member.changed", {"role": "viewer", "by": owner.user.id}),
+        ("member.removed", {"by": owner.user.id}),
     ]
