@@ -12,6 +12,7 @@ from steward.store import EVERYWHERE, Database, Transaction
 # only the pair is counted tightly.
 _ADDRESS_FACTOR: Final = 5
 _ACCOUNT_FACTOR: Final = 10
+_ADDRESS_LENGTH: Final = 64
 
 
 class Guesses:
@@ -21,6 +22,7 @@ class Guesses:
         self._settings = settings
 
     def refuse_too_many(self, account: str, address: str) -> None:
+        address = address[:_ADDRESS_LENGTH]
         since = self._clock.now() - self._settings.sign_in_window
         allowed = self._settings.sign_in_attempts
         recent = sa.select(sa.func.count()).where(sign_in_failures.c.at > since)
@@ -40,6 +42,7 @@ class Guesses:
             )
 
     def record(self, account: str, address: str) -> None:
+        address = address[:_ADDRESS_LENGTH]
         now = self._clock.now()
         with self._database.write(EVERYWHERE) as tx:
             expired = now - self._settings.sign_in_window

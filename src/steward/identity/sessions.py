@@ -80,7 +80,7 @@ class Sessions:
     def sign_in(
         self, email: str, password: str, *, address: str, agent: str = "", code: str | None = None
     ) -> NewSession:
-        account, address = canonical_email(email), address[:_ADDRESS_LENGTH]
+        account = canonical_email(email)
         self._guesses.refuse_too_many(account, address)
         with self._database.read(EVERYWHERE) as tx:
             row = tx.first(sa.select(users).where(users.c.email == account))
