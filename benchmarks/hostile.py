@@ -54,8 +54,8 @@ from benchmarks.hostile_cases import builtin_replay as builtin
 from benchmarks.hostile_cases.builtin_orders import OTHERS, SECRET
 from benchmarks.hostile_cases.desk import Desk, opened
 from benchmarks.hostile_cases.renaming import WORD, BuiltIn
+from scripts.samples import generate
 from steward.broker.tool import TOOLS
-from steward.samples import generate
 
 CUSTOMERS = 40
 RENAMED = " (renamed)"

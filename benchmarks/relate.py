@@ -22,8 +22,8 @@ from random import Random
 import duckdb
 from relate_sets import DATABASES, set_aside  # type: ignore[import-not-found]
 
+from scripts.samples import generate
 from steward.analysis.relate import Relations, relate
-from steward.samples import generate
 from steward.tables.engine import session
 from steward.tables.table import Table, describe, literal, quote
 

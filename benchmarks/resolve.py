@@ -29,6 +29,7 @@ from resolve_sets import (  # type: ignore[import-not-found]
     set_aside,
 )
 
+from scripts.samples import DEFAULT_CUSTOMERS, SampleDataset, generate
 from steward.analysis.resolve import (
     Decision,
     RowRef,
@@ -38,7 +39,6 @@ from steward.analysis.resolve import (
     resolve,
     score,
 )
-from steward.samples import DEFAULT_CUSTOMERS, SampleDataset, generate
 from steward.tables.engine import session
 from steward.tables.table import Table, describe, literal, parquet_source, quote
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from scripts.samples import generate
 from steward.agents.chat.threads import HEAD, Thread
 from steward.app import Steward, open_steward
 from steward.core import MovableClock, load_settings
 from steward.identity import Access
 from steward.runs import Run
-from steward.samples import generate
 from steward.testing import Installation, fast_passwords
 from steward.testing.models import ScriptedLineup
 from steward.testing.walls import SharedSandbox

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from scripts.samples import generate
 from steward.agents.operating.roster import builtin_roster
 from steward.agents.planning.plan import Plan
 from steward.agents.planning.plan_checks import (
@@ -27,7 +28,6 @@ from steward.agents.rules.deciding import Ruled, RulePlanner
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.definitions import plain_facts, relations_from
-from steward.samples import generate
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 from steward.tables.engine import session

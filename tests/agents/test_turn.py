@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from steward.samples import generate
+from scripts.samples import generate
 from steward.testing.models import ScriptedModel, calls, fails, says
 from tests.agents.conftest import CUSTOMERS, Chat, plan_text
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from scripts.samples import generate
 from steward.analysis.relate import Relations, relate
 from steward.analysis.relate.names import Place, name_of, name_score, vocabulary_of, words_of
 from steward.core.errors import Invalid
-from steward.samples import generate
 from steward.tables.table import Table, describe, literal, quote
 from tests.kits.shelf import Shelf
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from scripts.samples import SampleDataset, generate
 from steward.analysis.resolve import propose, resolve
-from steward.samples import SampleDataset, generate
 from steward.tables.engine import session
 from steward.tables.table import Table, describe, literal, parquet_source, quote
 

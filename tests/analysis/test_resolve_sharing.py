@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.samples import generate
+from scripts.samples import generate
 from steward.testing import Installation
 from steward.workbench import resolving
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from scripts.samples import generate
 from steward.app import Steward, open_steward
 from steward.app.first_start import DEMO_PROJECT, ORGANISATION, OWNER_NAME
 from steward.cli.projects import enter
 from steward.core import load_settings
-from steward.samples import generate
 from steward.testing import fast_passwords
 from tests.cli.terminal import Terminal
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts.samples import generate
 from steward.core.clock import MovableClock
 from steward.flows.launch import Start
-from steward.samples import generate
 from steward.testing.installation import Installation
 
 FLOWS = sorted((Path(__file__).parents[2] / "examples/flows").glob("*.yaml"))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from scripts.samples import generate
 from steward.broker.approvals import State, Verdict
 from steward.broker.samples import sample
 from steward.flows import load_yaml
@@ -20,7 +21,6 @@ from steward.flows.standing import standings
 from steward.playbooks.compiling import compiled
 from steward.playbooks.documents import read
 from steward.runs import Run, Status
-from steward.samples import generate
 from tests.flows.test_examples import FLOWS
 from tests.playbooks.conftest import Room
 from tests.playbooks.services import services

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from scripts.samples import SampleSet, generate
 from steward.core.errors import Invalid
 from steward.runs import Run, Status
-from steward.samples import SampleSet, generate
 from steward.tables.engine import session
 from steward.testing import Installation
 from steward.tools.propose_rules import with_threshold

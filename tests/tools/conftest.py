@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts.samples import generate
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
-from steward.samples import generate
 from steward.testing import Installation, fast_passwords
 from steward.testing.walls import SharedSandbox
 from tests.tools.room import Room

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from scripts.samples import generate
 from steward.broker.tool import TOOLS, Outcome
 from steward.core.errors import Bug, Conflict, Invalid, NotFound, Unavailable
 from steward.runs import Found
-from steward.samples import generate
 from tests.tools.conftest import CUSTOMERS
 from tests.tools.room import Room
 

@@ -23,7 +23,7 @@ from steward.core import (
 from steward.definitions import Definitions, diff_definitions
 from steward.evaluation import Cast, Site, Suite
 from steward.identity import Access, Passwords, Principal, Role, User, Via
-from steward.samples import generate
+from steward.samples import load_samples
 from steward.store import Scope
 from steward.versions import calls_only
 
@@ -71,7 +71,7 @@ class Sites:
             steward = open_steward(self._apart(home), clock=clock, passwords=passwords)
             try:
                 people = _people(steward)
-                samples = generate(customers=customers).datasets if customers else ()
+                samples = load_samples(customers) if customers else ()
                 for each in samples:
                     _load(steward, people["owner"], home, each.name, each.content)
                 if profiled:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from steward.app.compose import Steward
 from steward.core import Misconfigured
 from steward.identity import User
-from steward.samples import generate
+from steward.samples import load_samples
 from steward.store import Scope
 from steward.versions import calls_only
 
@@ -67,7 +67,7 @@ def create_demo(
     workbench = steward.workbench
     present = {card.name for card in workbench.datasets.page(scope, owner_id)}
     with TemporaryDirectory() as folder:
-        for dataset in generate().datasets:
+        for dataset in load_samples():
             if dataset.name in present:
                 continue
             progress(f"Loading {dataset.filename}")

@@ -14,6 +14,7 @@ from steward.definitions import Definitions
 from steward.evaluation.case import Case, CaseId, DatasetName, load_kinds
 from steward.evaluation.kinds.replay import ReplayCase
 from steward.playbooks import decoded, lined, refusal
+from steward.samples import CUSTOMERS
 
 DEFAULT_CUSTOMERS: Final = 60
 MOST_CASES: Final = 1_000
@@ -36,7 +37,7 @@ class Head(Contract):
     title: str = Field("", max_length=200)
     description: str = Field("", max_length=2_000)
     customers: int = Field(
-        DEFAULT_CUSTOMERS, ge=0, le=2_000, description="Size of the sample data; 0: none."
+        DEFAULT_CUSTOMERS, ge=0, le=CUSTOMERS, description="Size of the sample data; 0: none."
     )
     profiled: bool = Field(
         False, description="Whether the sample data was profiled: rules then know its values."

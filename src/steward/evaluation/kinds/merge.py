@@ -11,7 +11,7 @@ from pydantic import Field
 from steward.core import Invalid
 from steward.evaluation.case import KINDS, Case, DatasetName, Findings
 from steward.evaluation.stage import Stage
-from steward.samples import generate
+from steward.samples import load_sample_truth
 
 Row = tuple[str, str]
 """A dataset and the key of one of its rows."""
@@ -55,8 +55,7 @@ class MergeCase(Case):
         if self.truth == "samples":
             if not stage.site.customers:
                 raise Invalid("The suite has no samples, so their truth means nothing.")
-            for row in generate(customers=stage.site.customers).truth.rows:
-                yield (row.dataset, row.row_id), row.entity_id
+            yield from load_sample_truth(stage.site.customers).items()
             return
         for line in csv.DictReader(io.StringIO(self.truth)):
             if set(line) != {"dataset", "row_id", "entity_id"}:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from steward.samples.corruptions import phone_text
-from steward.samples.customers import Customer, Person
-from steward.samples.dice import Dice
-from steward.samples.identifiers import grouped
-from steward.samples.phrases import (
+from scripts.samples.corruptions import phone_text
+from scripts.samples.customers import Customer, Person
+from scripts.samples.dice import Dice
+from scripts.samples.identifiers import grouped
+from scripts.samples.phrases import (
     CALL_BACK,
     CARD_NUMBER,
     CLOSINGS,

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from steward.samples.addresses import Address, Phone, draw_address, draw_phone
-from steward.samples.companies import Company, CompanyRegister
-from steward.samples.corruptions import ascii_spelling
-from steward.samples.countries import COUNTRIES, City, Country
-from steward.samples.dice import Dice, Odds
-from steward.samples.identifiers import NumberIssuer
-from steward.samples.names import NAMES
+from scripts.samples.addresses import Address, Phone, draw_address, draw_phone
+from scripts.samples.companies import Company, CompanyRegister
+from scripts.samples.corruptions import ascii_spelling
+from scripts.samples.countries import COUNTRIES, City, Country
+from scripts.samples.dice import Dice, Odds
+from scripts.samples.identifiers import NumberIssuer
+from scripts.samples.names import NAMES
 
 TODAY = date(2026, 9, 30)
 """The day of the exports; fixed, so that the samples never depend on the real date."""

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from steward.samples import billing, crm, support
-from steward.samples.accounts import open_accounts
-from steward.samples.customers import Population
-from steward.samples.dice import Dice
-from steward.samples.export import Dialect, render
-from steward.samples.truth import Ledger, PlantedForeignKey, PlantedKey, Truth, TruthRow
+from scripts.samples import billing, crm, support
+from scripts.samples.accounts import open_accounts
+from scripts.samples.customers import Population
+from scripts.samples.dice import Dice
+from scripts.samples.export import Dialect, render
+from scripts.samples.truth import Ledger, PlantedForeignKey, PlantedKey, Truth, TruthRow
 
 DEFAULT_SEED = 20260
 DEFAULT_CUSTOMERS = 1200

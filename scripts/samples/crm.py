@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from steward.samples.addresses import draw_address, draw_phone
-from steward.samples.corruptions import (
+from scripts.samples.addresses import draw_address, draw_phone
+from scripts.samples.corruptions import (
     company_spelling,
     dotted_date,
     familiar_first_name,
@@ -17,11 +17,11 @@ from steward.samples.corruptions import (
     slashed_date,
     typo,
 )
-from steward.samples.customers import TODAY, Customer, mail_name
-from steward.samples.dice import Dice, Odds
-from steward.samples.export import Dialect
-from steward.samples.names import SALES_TEAM
-from steward.samples.truth import Ledger
+from scripts.samples.customers import TODAY, Customer, mail_name
+from scripts.samples.dice import Dice, Odds
+from scripts.samples.export import Dialect
+from scripts.samples.names import SALES_TEAM
+from scripts.samples.truth import Ledger
 
 NAME = "crm_customers"
 DIALECT = Dialect(encoding="utf-8", delimiter=",", line_end="\n")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from steward.samples.countries import City, Country
-from steward.samples.dice import Dice
-from steward.samples.names import listed
+from scripts.samples.countries import City, Country
+from scripts.samples.dice import Dice
+from scripts.samples.names import listed
 
 
 @dataclass(frozen=True, slots=True)

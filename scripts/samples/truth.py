@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from steward.samples.export import Dialect, render
+from scripts.samples.export import Dialect, render
 
 _PLAIN = Dialect(encoding="utf-8", delimiter=",", line_end="\n")
 

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 
-from steward.samples.accounts import AccountNumbers
-from steward.samples.billing import BillingTable, Reminder
-from steward.samples.corruptions import company_spelling, mojibake, padded, typo
-from steward.samples.customers import TODAY, Customer, Person
-from steward.samples.dice import Dice, Odds
-from steward.samples.export import Dialect
-from steward.samples.letters import Letter, write_letter
-from steward.samples.names import SUPPORT_TEAM
-from steward.samples.phrases import SPELLINGS
-from steward.samples.truth import Ledger
+from scripts.samples.accounts import AccountNumbers
+from scripts.samples.billing import BillingTable, Reminder
+from scripts.samples.corruptions import company_spelling, mojibake, padded, typo
+from scripts.samples.customers import TODAY, Customer, Person
+from scripts.samples.dice import Dice, Odds
+from scripts.samples.export import Dialect
+from scripts.samples.letters import Letter, write_letter
+from scripts.samples.names import SUPPORT_TEAM
+from scripts.samples.phrases import SPELLINGS
+from scripts.samples.truth import Ledger
 
 NAME = "support_tickets"
 DIALECT = Dialect(encoding="utf-8-sig", delimiter=",", line_end="\n", quote_all=True)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from steward.samples.addresses import draw_address
-from steward.samples.corruptions import ascii_spelling, company_spelling
-from steward.samples.customers import TODAY, Customer
-from steward.samples.dice import Dice, Odds
-from steward.samples.identifiers import grouped, spoiled_iban, spoiled_vat
+from scripts.samples.addresses import draw_address
+from scripts.samples.corruptions import ascii_spelling, company_spelling
+from scripts.samples.customers import TODAY, Customer
+from scripts.samples.dice import Dice, Odds
+from scripts.samples.identifiers import grouped, spoiled_iban, spoiled_vat
 
 _METHOD = Odds.of(("direct debit", 52), ("transfer", 36), ("card", 12))
 _FINANCE_MAILBOX = {

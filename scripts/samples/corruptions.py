@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import date
 
-from steward.samples.addresses import Phone
-from steward.samples.dice import Dice
-from steward.samples.names import SHORT_FORMS
+from scripts.samples.addresses import Phone
+from scripts.samples.dice import Dice
+from scripts.samples.names import SHORT_FORMS
 
 _NEIGHBOURS: dict[str, str] = {
     "a": "sqz",

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from steward.samples.corruptions import ascii_spelling
-from steward.samples.countries import City
-from steward.samples.dice import Dice, Odds
-from steward.samples.names import NAMES, listed
+from scripts.samples.corruptions import ascii_spelling
+from scripts.samples.countries import City
+from scripts.samples.dice import Dice, Odds
+from scripts.samples.names import NAMES, listed
 
 
 @dataclass(frozen=True, slots=True)

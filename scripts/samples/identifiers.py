@@ -1,6 +1,6 @@
 """VAT numbers and IBANs with correct check digits, and ways to spoil them."""
 
-from steward.samples.dice import Dice
+from scripts.samples.dice import Dice
 
 # Italian VAT numbers carry the code of a province.
 _IT_PROVINCES = ("001", "015", "024", "037", "048", "058", "063", "082")

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from steward.samples.accounts import Account
-from steward.samples.corruptions import dotted_date, padded, western
-from steward.samples.customers import TODAY, Customer
-from steward.samples.dice import Dice, Odds
-from steward.samples.export import Dialect
-from steward.samples.truth import Ledger
+from scripts.samples.accounts import Account
+from scripts.samples.corruptions import dotted_date, padded, western
+from scripts.samples.customers import TODAY, Customer
+from scripts.samples.dice import Dice, Odds
+from scripts.samples.export import Dialect
+from scripts.samples.truth import Ledger
 
 NAME = "billing_invoices"
 DIALECT = Dialect(encoding="iso-8859-1", delimiter=";", line_end="\r\n")

@@ -1,11 +1,12 @@
-"""Writes the sample files: `python -m steward.samples OUT_DIR`."""
+"""Writes the sample files: `python -m scripts.samples OUT_DIR`, or with `--ship` those of the package."""
 
 import argparse
+import lzma
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from steward.samples.generate import (
+from scripts.samples.generate import (
     DEFAULT_CUSTOMERS,
     DEFAULT_SEED,
     SampleDataset,
@@ -13,12 +14,16 @@ from steward.samples.generate import (
     generate,
 )
 
+SHIPPED = Path(__file__).resolve().parents[2] / "src/steward/samples"
 _ENCODING_NAMES = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8 with BOM", "iso-8859-1": "Latin-1"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     chosen = parser.parse_args(arguments)
+    if chosen.ship:
+        ship()
+        return 0
     if chosen.customers < 1:
         parser.error(f"--customers is {chosen.customers}: give at least 1")
     if chosen.out_dir.exists() and not chosen.out_dir.is_dir():
@@ -32,6 +37,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"cannot write to {chosen.out_dir}: {reason}; give another directory")
     sys.stdout.write(describe(samples))
     return 0
+
+
+def ship() -> None:
+    """Writes the files from which the package reads its demo data."""
+    for name, content in contents(generate()).items():
+        packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
+        (SHIPPED / f"{name}.xz").write_bytes(packed)
+
+
+def contents(samples: SampleSet) -> dict[str, bytes]:
+    """Every file of the samples by its name."""
+    made = {dataset.filename: dataset.content for dataset in samples.datasets}
+    return {**made, "truth.csv": samples.truth.csv()}
 
 
 def describe(samples: SampleSet) -> str:
@@ -73,17 +91,20 @@ def _dataset_lines(dataset: SampleDataset) -> list[str]:
 
 
 def _write(samples: SampleSet, out_dir: Path) -> None:
-    for dataset in samples.datasets:
-        (out_dir / dataset.filename).write_bytes(dataset.content)
-    (out_dir / "truth.csv").write_bytes(samples.truth.csv())
+    for name, content in contents(samples).items():
+        (out_dir / name).write_bytes(content)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m steward.samples",
+        prog="python -m scripts.samples",
         description="Writes three messy sample datasets and the truth about them.",
     )
-    parser.add_argument("out_dir", type=Path, metavar="OUT_DIR", help="made if it does not exist")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument(
+        "out_dir", nargs="?", type=Path, metavar="OUT_DIR", help="made if it does not exist"
+    )
+    place.add_argument("--ship", action="store_true", help="write the files of the package")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="default: %(default)s")
     parser.add_argument(
         "--customers", type=int, default=DEFAULT_CUSTOMERS, help="default: %(default)s"
