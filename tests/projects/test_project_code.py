@@ -57,7 +57,7 @@ def production(installation: Installation) -> Access:
 
 
 def apply(installation: Installation, access: Access, found: Plan) -> str:
-    call = DirectCall("apply_project", found.arguments())
+    call = DirectCall("apply_project", found.arguments(), subject=found.subject, once=True)
     return asyncio.run(installation.steward.governing.direct_calls.run(access, call)).run.id
 
 
@@ -247,6 +247,28 @@ def test_what_fails_on_the_way_is_put_back(
     apply(installation, production, plan(steward, production, development))
 
 
+def test_what_cannot_be_put_back_is_named_and_the_rest_is_put_back(
+    installation: Installation,
+    development: Path,
+    production: Access,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steward = installation.steward
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise Conflict("The server is gone.")
+
+    found = plan(steward, production, development)
+    with monkeypatch.context() as broken:
+        broken.setattr(steward.playbooks.deploying, "deploy", refused)
+        broken.setattr(steward.connections.documents, "delete", refused)
+        with pytest.raises(
+            Conflict, match=r"Look at: connection warehouse-dev \(The server is gone\)\. All else"
+        ):
+            apply(installation, production, found)
+    assert [each[0] for each in steward.project_code.present(production)] == ["connection"]
+
+
 def test_safe_mode_parks_an_apply_and_an_approval_carries_it_out(
     installation: Installation, development: Path, production: Access
 ) -> None:
@@ -255,12 +277,47 @@ def test_safe_mode_parks_an_apply_and_an_approval_carries_it_out(
     with pytest.raises(NotDoneYet, match="waits in the inbox"):
         apply(installation, production, plan(steward, production, development))
     assert steward.project_code.present(production) == {}
+    with pytest.raises(NotDoneYet, match="waits in the inbox"):
+        apply(installation, production, plan(steward, production, development))
     (asked,) = steward.governing.inbox.waiting(production)
     assert asked.approval is not None
     verdict = Verdict(True, asked.approval.body_hash)
     asyncio.run(steward.governing.deciding.decide(production, asked.approval.id, verdict))
     steward.runs.drive_until_idle()
     assert not plan(steward, production, development).changes
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "content"),
+    [
+        ("change_agent", "agents/second.yaml", {**HELPER, "name": "second"}),
+        (
+            "change_definitions",
+            "definitions/metrics.yaml",
+            {
+                "format": 1,
+                "entries": {"/metrics/heads": {"over": "people", "formula": "count(city)"}},
+            },
+        ),
+    ],
+)
+def test_a_folder_is_no_way_around_a_rule_about_what_it_changes(
+    installation: Installation, development: Path, tool: str, name: str, content: Any
+) -> None:
+    steward, owner = installation.steward, installation.owner.access
+    forbidden = f'@id("frozen") forbid (principal, action == Action::"{tool}", resource);\n'
+    steward.governing.rulebook.save(owner, "project", POLICY + forbidden, 1)
+    put(development, "policies/project.cedar", POLICY + forbidden)
+    put(development, name, content)
+    editor = installation.person(Role.editor).access
+    found = plan(steward, editor, development)
+    assert len(found.changes) == 1
+    with pytest.raises(Denied):
+        apply(installation, editor, found)
+    assert plan(steward, editor, development).changes
+    steward.governing.rulebook.save(owner, "project", POLICY, 2)
+    put(development, "policies/project.cedar", POLICY)
+    apply(installation, editor, plan(steward, editor, development))
 
 
 def test_an_editor_applies_what_an_editor_may_change(

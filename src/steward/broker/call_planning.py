@@ -73,6 +73,7 @@ class Situation:
             places=facts.places,
             recipients=facts.recipients,
             addresses=facts.addresses,
+            acts_as=facts.acts_as,
             safe_mode=self.settings.safe_mode,
             origin=origin,
             amounts=Amounts(cost.rows, cost.bytes, cost.usd, facts.amount),

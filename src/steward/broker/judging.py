@@ -129,6 +129,7 @@ class Judging:
             places=facts.places,
             recipients=facts.recipients,
             addresses=facts.addresses,
+            acts_as=facts.acts_as,
             origin=Origin(
                 origin["untrusted_arguments"],
                 not origin["trusted"],

@@ -81,6 +81,8 @@ class Facts:
     """Path and role of each argument, those that matter most first."""
     bound: str = ""
     """The hash of all that says who, where, on what and how far: further calls of the same kind share it."""
+    acts_as: tuple[str, ...] = ()
+    """Tools whose work the call does itself."""
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -91,6 +93,7 @@ class Facts:
             "amount": None if self.amount is None else str(self.amount),
             "roles": dict(self.roles),
             "bound": self.bound,
+            **({"acts_as": list(self.acts_as)} if self.acts_as else {}),
         }
 
     @classmethod
@@ -102,6 +105,7 @@ class Facts:
             tuple(body.get("recipients", ())),
             tuple(body.get("addresses", ())),
             None if amount is None else Decimal(amount),
+            acts_as=tuple(body.get("acts_as", ())),
         )
 
 
@@ -137,6 +141,7 @@ def facts_of(tool: Tool[Any], arguments: Arguments) -> Facts:
                 if part.role.is_weighty and part.role is not Role.amount
             )
         ),
+        tool.acts_as(arguments) if tool.acts_as is not None else (),
     )
 
 

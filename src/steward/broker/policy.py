@@ -138,13 +138,17 @@ class Question:
     amounts: Amounts = Amounts()
     direct: bool = False
     """Whether a person, or a token of theirs, makes the call themselves: no agent, flow or playbook."""
+    acts_as: tuple[str, ...] = ()
+    """Tools whose work the call does itself: it is decided about as a call of each of them, too."""
 
-    def by_place(self) -> "list[Question]":
-        """The question about each place: what is true of one of them says nothing about the others."""
+    def each(self) -> "list[Question]":
+        """The question about each tool and each place: what is true of one says nothing about the others."""
+        tools = [replace(self, tool=tool, acts_as=()) for tool in self.acts_as]
         if len(self.places) < 2:
-            return [self]
+            return [self, *tools]
         return [
-            replace(self, destination=place, resource=Resource.named(place))
+            replace(question, destination=place, resource=Resource.named(place))
+            for question in (self, *tools)
             for place in self.places
         ]
 
@@ -230,7 +234,7 @@ def _decision(policies: PolicySet, question: Question) -> Decision:
         nothing = Ruling(LEVELS[0], "", "default", PolicyVerdict.deny, "There is no policy at all.")
         return Decision(PolicyVerdict.deny, (nothing,))
     try:
-        requests = [_Request.of(each) for each in question.by_place()]
+        requests = [_Request.of(each) for each in question.each()]
     except ValueError as error:
         # Text that is no Unicode, say: what cannot be asked cannot be permitted.
         unasked = Ruling(

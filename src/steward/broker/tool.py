@@ -173,6 +173,8 @@ class Tool(Generic[A]):
     estimate: Callable[[ToolContext, A], Cost] | None = None
     destination: Callable[[A], str | tuple[str, ...]] | None = None
     """Where a call goes, where that is more than the values of its recipients and destinations."""
+    acts_as: Callable[[A], tuple[str, ...]] | None = None
+    """Names of tools whose work a call does itself: rules about those count for it, too."""
     direct_only: bool = False
     """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
     memory_only: bool = False

@@ -75,7 +75,13 @@ def apply(
     if not here.as_json:
         # Before it is made: what waits for an approval is worth reading, too.
         say(shown(document))
-    wanted = DirectCall("apply_project", found.arguments(), title=f"Apply {folder.resolve().name}")
+    wanted = DirectCall(
+        "apply_project",
+        found.arguments(),
+        title=f"Apply {folder.resolve().name}",
+        subject=found.subject,
+        once=True,
+    )
     done = call(here, wanted)
     here.show(
         {**document, "run": done.run.id},

@@ -29,6 +29,8 @@ class DirectCall:
     """Whether the person has looked at a preview of exactly this."""
     subject: str | None = None
     """What the run is about, so that it is found again, such as `load`."""
+    once: bool = False
+    """Whether `run` refuses it while another one about the same subject is under way."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ class DirectCalls:
     ) -> Called:
         """Makes the call and returns what it did; raises what stopped it, or NotDoneYet while somebody must approve."""
         request = self.request(access, call)
+        if call.once:
+            waiting = await asyncio.to_thread(self.under_way, access, call.subject)
+            if waiting is not None:
+                raise _not_done_yet(waiting)
         run, ended = await self._runs.start_and_drive(
             access.scope, access.user_id, request, cancel=cancel
         )

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from steward.projects.applies import Applied
 from steward.projects.parts import FieldDiff, Part, field_diffs
+from steward.runs import digest
 
 Deed = Literal["create", "change", "remove"]
 Since = Literal["folder", "project", "both"]
@@ -53,6 +54,11 @@ class Plan:
         return (
             bool(self.changes) or self.last is None or dict(self.last.hashes) != dict(self.hashes)
         )
+
+    @property
+    def subject(self) -> str:
+        """Names exactly these changes: while they wait for an approval, they are not asked for again."""
+        return f"apply:{digest(self.arguments())}"
 
     def arguments(self) -> dict[str, Any]:
         return {"changes": [dict(each) for each in self.calls], "hashes": dict(self.hashes)}

@@ -152,11 +152,10 @@ class ProjectCode:
         try:
             self._put(access, wanted)
         except StewardError as problem:
-            self._put(access, self._wanted(access, begun.replaced))
+            left: list[str] = []
+            self._put(access, self._wanted(access, begun.replaced), left)
             self._applies.mark(scope, begun.number, "failed")
-            raise Conflict(
-                f"{problem.message} Everything is as it was before.", code="apply-failed"
-            ) from problem
+            raise Conflict(f"{problem.message} {_restored(left)}", code="apply-failed") from problem
         self._applies.mark(scope, begun.number, "applied")
         return begun
 
@@ -204,34 +203,50 @@ class ProjectCode:
             found.append(Wanted(kind, each["name"], part, each["before"], present.get(key)))
         return found
 
-    def _put(self, access: Access, wanted: Sequence[Wanted]) -> None:
+    def _put(
+        self, access: Access, wanted: Sequence[Wanted], failures: list[str] | None = None
+    ) -> None:
+        """Stops at the first that fails; with a list for failures, it notes them there and goes on."""
         for kind in self.kinds:
             own = [
                 each.part for each in wanted if each.kind is kind and each.part and not each.is_done
             ]
             for part in own:
-                with _naming(part.label):
+                with _naming(part.label, failures):
                     kind.put(access, part)
             if own:
-                kind.finish(access, own)
+                with _naming(own[0].label if len(own) == 1 else f"{kind.name}s", failures):
+                    kind.finish(access, own)
         for kind in reversed(self.kinds):
             for each in wanted:
                 if each.kind is kind and each.part is None and not each.is_done:
-                    with _naming(each.label):
+                    with _naming(each.label, failures):
                         kind.remove(access, each.name)
 
 
 class _naming:  # noqa: N801
-    """Says of which part an error is."""
+    """Says of which part an error is; where failures are collected, the error ends here."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, failures: list[str] | None) -> None:
         self._label = label
+        self._failures = failures
 
     def __enter__(self) -> None: ...
 
-    def __exit__(self, _type: Any, problem: BaseException | None, _trace: Any) -> None:
-        if isinstance(problem, StewardError):
+    def __exit__(self, _type: Any, problem: BaseException | None, _trace: Any) -> bool:
+        if not isinstance(problem, StewardError):
+            return False
+        if self._failures is None:
             problem.message = f"The {self._label} could not be applied: {problem.message}"
+            return False
+        self._failures.append(f"{self._label} ({problem.message.rstrip('.')})")
+        return True
+
+
+def _restored(left: Sequence[str]) -> str:
+    if not left:
+        return "Everything is as it was before."
+    return f"Steward could not put everything back. Look at: {'; '.join(left[:_SHOWN])}. All else is as it was before."
 
 
 def _part(kind: Kind, change: Change) -> Part:

@@ -22,6 +22,8 @@ from steward.runs import Json
 from steward.tools._calls import listed, off_loop, service
 
 MOST_CHANGES: Final = 4_000
+_TOOL_OF: Final = {"agent": "change_agent", "definitions": "change_definitions"}
+"""The tool that changes one of a kind, where there is one. What else a folder has is changed by role alone."""
 
 
 class Applied(Protocol):
@@ -116,6 +118,12 @@ async def take_back(context: ToolContext, arguments: ApplyProject, inverse: Json
     )
 
 
+def _acts_as(arguments: ApplyProject) -> tuple[str, ...]:
+    """A folder is no way around a rule about what it changes."""
+    kinds = {each.kind for each in arguments.changes}
+    return tuple(tool for kind, tool in _TOOL_OF.items() if kind in kinds)
+
+
 def _summary(arguments: ApplyProject) -> str:
     if not arguments.changes:
         return "Remember a folder that the project equals"
@@ -135,6 +143,7 @@ TOOLS.add(
         run=run,
         effects=Effects(writes=True),
         dry_run=preview,
+        acts_as=_acts_as,
         undo=take_back,
         # A call that is made again finds what it began.
         idempotent=True,

@@ -101,7 +101,13 @@ async def apply_project_code(
     found = await _plan(request, access, body)
     if not found.is_new:
         return ProjectAppliedOut(**found.to_json(), run_id=None)
-    call = DirectCall("apply_project", found.arguments(), title="Apply a project")
+    call = DirectCall(
+        "apply_project",
+        found.arguments(),
+        title="Apply a project",
+        subject=found.subject,
+        once=True,
+    )
     done = await steward_of(request).governing.direct_calls.run(access, call)
     return ProjectAppliedOut(**found.to_json(), run_id=done.run.id)
 
