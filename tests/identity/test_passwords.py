@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 
-from steward.core.errors import Denied, Invalid, NotFound, Unauthenticated
+from steward.core.errors import Denied, Invalid, NotFound, RateLimited, Unauthenticated
 from steward.identity import Identity, Passwords
 from steward.identity._tables import users
 from steward.store import EVERYWHERE, Keyring
@@ -123,15 +123,22 @@ def test_changing_needs_the_current_password(installation: Installation) -> None
     user = people.create("ada@example.com", "Ada", GOOD)
     for wrong in (None, "", "not the password"):
         with pytest.raises(Denied) as caught:
-            people.change_password(user.id, wrong, "another good one", keep_session=None)
+            people.change_password(
+                user.id, wrong, "another good one", keep_session=None, address=HERE
+            )
         assert caught.value.specific_code == "wrong-password"
     with pytest.raises(Invalid) as refused:
-        people.change_password(user.id, GOOD, "short", keep_session=None)
+        people.change_password(user.id, GOOD, "short", keep_session=None, address=HERE)
     assert [problem.pointer for problem in refused.value.problems] == ["/new_password"]
-    people.change_password(user.id, GOOD, "another good one", keep_session=None)
+    people.change_password(user.id, GOOD, "another good one", keep_session=None, address=HERE)
     first = people.create("bo@example.com", "Bo")
     assert not first.has_password
-    people.change_password(first.id, None, GOOD, keep_session=None)
+    people.change_password(first.id, None, GOOD, keep_session=None, address=HERE)
     assert people.get(first.id).has_password
+    for _ in range(installation.steward.settings.identity.sign_in_attempts):
+        with pytest.raises(Denied):
+            people.change_password(first.id, "a guess", GOOD, keep_session=None, address=HERE)
+    with pytest.raises(RateLimited):
+        people.change_password(first.id, GOOD, "another good one", keep_session=None, address=HERE)
     with pytest.raises(NotFound):
-        people.change_password("usr_nobody", None, GOOD, keep_session=None)
+        people.change_password("usr_nobody", None, GOOD, keep_session=None, address=HERE)

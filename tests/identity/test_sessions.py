@@ -116,7 +116,11 @@ def test_a_new_password_ends_other_sessions_and_links(identity: Identity, ada: U
     mine, other = (identity.sessions.sign_in(ada.email, PASSWORD, address=HERE) for _ in range(2))
     link = identity.sessions.new_link(ada.id)
     identity.users.change_password(
-        ada.id, PASSWORD, "another good one", keep_session=mine.principal.session_id
+        ada.id,
+        PASSWORD,
+        "another good one",
+        keep_session=mine.principal.session_id,
+        address=HERE,
     )
     identity.sessions.resolve(mine.token)
     with pytest.raises(Unauthenticated):

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from steward.core import Conflict, Invalid, RateLimited, Unauthenticated
+from steward.core import Conflict, Denied, Invalid, RateLimited, Unauthenticated
 from steward.identity import User
 from steward.identity._tables import two_step_keys
 from steward.store import EVERYWHERE
@@ -34,7 +34,7 @@ def ada(installation: Installation) -> User:
 def secret(installation: Installation, ada: User) -> str:
     """Of an app that is set up."""
     two_step = installation.steward.identity.two_step
-    made = two_step.begin(ada.id)
+    made = two_step.begin(ada.id, PASSWORD, address=HERE)
     two_step.confirm(ada.id, code_of(made.secret, installation), address=HERE)
     installation.clock.advance(seconds=30)
     return made.secret
@@ -50,7 +50,7 @@ def refusal(installation: Installation, code: str | None = None) -> str | None:
 
 def test_a_code_is_needed_once_it_is_confirmed(installation: Installation, ada: User) -> None:
     identity = installation.steward.identity
-    made = identity.two_step.begin(ada.id)
+    made = identity.two_step.begin(ada.id, PASSWORD, address=HERE)
     assert made.address.startswith("otpauth://totp/Steward")
     # Somebody who never finishes the set-up still comes in.
     identity.sessions.sign_in(ada.email, PASSWORD, address=HERE)
@@ -117,17 +117,27 @@ def test_who_guesses_codes_has_to_wait(installation: Installation, ada: User, se
     identity.sessions.sign_in(ada.email, PASSWORD, address=HERE)
 
 
+def test_setting_it_up_needs_the_password(installation: Installation, ada: User) -> None:
+    """Somebody at an unlocked screen could lock its owner out."""
+    two_step = installation.steward.identity.two_step
+    for _ in range(installation.steward.settings.identity.sign_in_attempts):
+        with pytest.raises(Denied):
+            two_step.begin(ada.id, "a wrong guess", address=HERE)
+    with pytest.raises(RateLimited):
+        two_step.begin(ada.id, PASSWORD, address=HERE)
+
+
 def test_it_is_set_up_once_and_only_beside_a_password(
     installation: Installation, ada: User, secret: str
 ) -> None:
     identity = installation.steward.identity
     with pytest.raises(Conflict):
-        identity.two_step.begin(ada.id)
+        identity.two_step.begin(ada.id, PASSWORD, address=HERE)
     with pytest.raises(Conflict):
         identity.two_step.confirm(ada.id, code_of(secret, installation), address=HERE)
     other = identity.users.create("bo@example.com", "Bo")
     with pytest.raises(Conflict):
-        identity.two_step.begin(other.id)
+        identity.two_step.begin(other.id, "", address=HERE)
     with pytest.raises(Conflict):
         identity.two_step.turn_off(other.id, "000000", address=HERE)
     # A link from the terminal needs no code: whoever prints it holds the machine.

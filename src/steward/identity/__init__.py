@@ -89,8 +89,8 @@ class Identity:
     ) -> None:
         passwords = passwords or Passwords()
         guesses = Guesses(database, clock, settings)
-        self.two_step = TwoStep(database, clock, keyring, guesses)
-        self.users = Users(database, clock, ids, passwords)
+        self.users = Users(database, clock, ids, passwords, guesses)
+        self.two_step = TwoStep(database, clock, keyring, guesses, self.users)
         self.sessions = Sessions(database, clock, ids, passwords, settings, guesses, self.two_step)
         self.projects = Projects(database, clock, ids, events)
         self.members = Members(database, clock, events)

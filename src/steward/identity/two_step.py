@@ -17,6 +17,7 @@ from steward.core import Clock, Conflict, Invalid, Problem
 from steward.identity._tables import recovery_codes, two_step_keys, users
 from steward.identity.credentials import token_hash
 from steward.identity.guesses import Guesses
+from steward.identity.users import Users
 from steward.store import EVERYWHERE, Database, Keyring, Transaction
 
 _DIGITS: Final = 6
@@ -47,12 +48,13 @@ class Enrolment:
 
 class TwoStep:
     def __init__(
-        self, database: Database, clock: Clock, keyring: Keyring, guesses: Guesses
+        self, database: Database, clock: Clock, keyring: Keyring, guesses: Guesses, people: Users
     ) -> None:
         self._database = database
         self._clock = clock
         self._keyring = keyring
         self._guesses = guesses
+        self._people = people
 
     def state(self, user_id: str) -> TwoStepState:
         left = sa.select(sa.func.count()).where(
@@ -68,14 +70,18 @@ class TwoStep:
         row = _key_of(tx, user_id)
         return row is not None and row.confirmed_at is not None
 
-    def begin(self, user_id: str) -> Enrolment:
-        """A new key for an app. It counts from the first code on that the person types."""
+    def begin(self, user_id: str, password: str, *, address: str) -> Enrolment:
+        """A new key for an app. It counts from the first code on that the person types.
+
+        Asks for the password: somebody at an unlocked screen could lock its owner out.
+        """
+        if not self._people.get(user_id).has_password:
+            raise Conflict("Set a password first: two-step sign-in protects a password.")
+        self._people.confirm_password(user_id, password, address=address)
         key = token_bytes(_KEY_BYTES)
         key_id, sealed = self._keyring.seal(key, _context(user_id))
         with self._database.write(EVERYWHERE) as tx:
             person = tx.execute(sa.select(users).where(users.c.id == user_id)).one()
-            if person.password_hash is None:
-                raise Conflict("Set a password first: two-step sign-in protects a password.")
             if self.is_on_within(tx, user_id):
                 raise Conflict(
                     "Two-step sign-in is on already. Turn it off before you set it up again."

@@ -22,6 +22,7 @@ from steward.identity._tables import (
     users,
 )
 from steward.identity.credentials import Passwords
+from steward.identity.guesses import Guesses
 from steward.identity.roles import Role
 from steward.store import EVERYWHERE, Database, Transaction
 
@@ -46,11 +47,14 @@ class User:
 
 
 class Users:
-    def __init__(self, database: Database, clock: Clock, ids: Ids, passwords: Passwords) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, ids: Ids, passwords: Passwords, guesses: Guesses
+    ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._passwords = passwords
+        self._guesses = guesses
 
     def get(self, user_id: str) -> User:
         with self._database.read(EVERYWHERE) as tx:
@@ -118,7 +122,13 @@ class Users:
         return as_user(row)
 
     def change_password(
-        self, user_id: str, current: str | None, new: str, *, keep_session: str | None
+        self,
+        user_id: str,
+        current: str | None,
+        new: str,
+        *,
+        keep_session: str | None,
+        address: str,
     ) -> None:
         """Sets a password and ends every other session; API tokens are revoked one by one."""
         with self._database.read(EVERYWHERE) as tx:
@@ -136,11 +146,18 @@ class Users:
                 "You sign in with a provider, so this account has no password. An owner can set one on the machine.",
                 code="signs-in-with-provider",
             )
-        if row.password_hash is not None and not self._passwords.matches(
-            row.password_hash, current or ""
-        ):
-            raise Denied("The current password is not right.", code="wrong-password")
+        if row.password_hash is not None:
+            self.confirm_password(user_id, current or "", address=address)
         self.set_password(user_id, new, keep_session=keep_session)
+
+    def confirm_password(self, user_id: str, password: str, *, address: str) -> None:
+        """Refuses whoever does not know the password; wrong ones count as failed sign-ins do."""
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.execute(sa.select(users).where(users.c.id == user_id)).one()
+        self._guesses.refuse_too_many(row.email, address)
+        if not self._passwords.matches(row.password_hash, password):
+            self._guesses.record(row.email, address)
+            raise Denied("The current password is not right.", code="wrong-password")
 
     def set_password(self, user_id: str, new: str, *, keep_session: str | None = None) -> None:
         user = self.get(user_id)

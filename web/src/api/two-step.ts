@@ -10,7 +10,10 @@ export const twoStepQuery = queryOptions({
 });
 
 export function useBeginTwoStep() {
-  return useMutation({ mutationFn: () => bodyOf(api.POST('/api/v1/me/two-step')) });
+  return useMutation({
+    mutationFn: (password: string) =>
+      bodyOf(api.POST('/api/v1/me/two-step', { body: { password } })),
+  });
 }
 
 export function useConfirmTwoStep() {

@@ -207,6 +207,7 @@ def change_password(request: Request, principal: AsPerson, body: PasswordChange)
         body.current_password,
         body.new_password,
         keep_session=principal.session_id,
+        address=address_of(request),
     )
 
 

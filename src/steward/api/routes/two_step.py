@@ -23,6 +23,10 @@ class EnrolmentOut(Output):
     address: str = Field(description="`otpauth://…`, for a QR code.")
 
 
+class PasswordIn(Input):
+    password: str = Field(max_length=1000, description="The current password.")
+
+
 class Code(Input):
     code: str = Field(min_length=1, max_length=40, description="From the app, or a recovery code.")
 
@@ -38,9 +42,10 @@ def read_two_step(request: Request, principal: AsPerson) -> TwoStepOut:
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
-def begin_two_step(request: Request, principal: AsPerson) -> EnrolmentOut:
+def begin_two_step(request: Request, principal: AsPerson, body: PasswordIn) -> EnrolmentOut:
     """A key for an app; two-step sign-in is on once a code of it is confirmed."""
-    made: Enrolment = steward_of(request).identity.two_step.begin(principal.user_id)
+    two_step = steward_of(request).identity.two_step
+    made: Enrolment = two_step.begin(principal.user_id, body.password, address=address_of(request))
     return EnrolmentOut.model_validate(made)
 
 

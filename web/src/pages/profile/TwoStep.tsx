@@ -1,5 +1,15 @@
 /** Two-step sign-in: set up with an app on a phone, new recovery codes, off again. */
-import { Alert, Button, Code, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  PasswordInput,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { QRCodeSVG } from 'qrcode.react';
@@ -17,7 +27,7 @@ import { CopyField } from '@/components/CopyField';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
 import { RelativeTime } from '@/components/Moment';
-import { showDone, showFailure } from '@/components/undo';
+import { showDone } from '@/components/undo';
 import { useCopy } from '@/components/use-copy';
 
 export function TwoStep({ user }: { user: User }) {
@@ -44,15 +54,11 @@ export function TwoStep({ user }: { user: User }) {
   }
   if (begin.data === undefined) {
     return (
-      <Group>
-        <Button
-          variant="default"
-          loading={begin.isPending}
-          onClick={() => begin.mutate(undefined, { onError: showFailure })}
-        >
-          Set up two-step sign-in
-        </Button>
-      </Group>
+      <PasswordFirst
+        error={begin.error}
+        isPending={begin.isPending}
+        onPassword={(password) => begin.mutate(password)}
+      />
     );
   }
   return (
@@ -81,6 +87,36 @@ export function TwoStep({ user }: { user: User }) {
         }
       />
     </Stack>
+  );
+}
+
+interface PasswordFirstProps {
+  error: unknown;
+  isPending: boolean;
+  onPassword: (password: string) => void;
+}
+
+function PasswordFirst({ error, isPending, onPassword }: PasswordFirstProps) {
+  const form = useForm({
+    initialValues: { password: '' },
+    validate: { password: (given) => (given === '' ? 'Enter your current password.' : null) },
+  });
+  return (
+    <form onSubmit={form.onSubmit(({ password }) => onPassword(password))} noValidate>
+      <Stack maw="26rem">
+        <PasswordInput
+          label="Current password"
+          autoComplete="current-password"
+          {...form.getInputProps('password')}
+        />
+        <FormError error={error} />
+        <Group>
+          <Button type="submit" variant="default" loading={isPending}>
+            Set up two-step sign-in
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }
 
