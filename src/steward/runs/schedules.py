@@ -245,7 +245,7 @@ def next_moment(cron: str, time_zone: str, after: datetime) -> datetime:
         found = next(CronSim(cron, after.astimezone(zone)))
     except (CronSimError, StopIteration):
         raise Invalid(
-            f"{cron!r} is not a cron expression of five fields that ever comes true.",
+            f"Steward finds no date for the cron expression {cron!r}. Enter five fields, such as 0 8 * * 1-5.",
             problems=[Problem("/cron", "not a cron expression")],
         ) from None
     return found.astimezone(UTC)

@@ -50,6 +50,28 @@ export function schedulesQuery(projectId: string) {
   );
 }
 
+/** The next three dates of a cron expression. */
+export function momentsQuery(projectId: string, cron: string, timeZone: string) {
+  return queryOptions({
+    queryKey: ['schedule-moments', projectId, cron, timeZone],
+    queryFn: async ({ signal }) => {
+      const { moments } = await bodyOf(
+        api.GET('/api/v1/projects/{project_id}/schedules/moments', {
+          params: {
+            path: { project_id: projectId },
+            query: { cron, time_zone: timeZone },
+          },
+          signal,
+        }),
+      );
+      return moments;
+    },
+    retry: false,
+    placeholderData: (previous) => previous,
+    gcTime: 60_000,
+  });
+}
+
 export function useCreateSchedule(projectId: string) {
   const client = useQueryClient();
   return useMutation({
@@ -79,17 +101,21 @@ export function useDecideMissed(projectId: string) {
   });
 }
 
-export function useSwitchSchedule(projectId: string) {
+export type ScheduleChange = Partial<
+  Pick<Schedule, 'name' | 'cron' | 'time_zone' | 'missed' | 'enabled'>
+>;
+
+export function useChangeSchedule(projectId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ schedule, enabled }: { schedule: Schedule; enabled: boolean }) =>
+    mutationFn: ({ schedule, changes }: { schedule: Schedule; changes: ScheduleChange }) =>
       bodyOf(
         api.PATCH('/api/v1/projects/{project_id}/schedules/{schedule_id}', {
           params: {
             path: { project_id: projectId, schedule_id: schedule.id },
             header: { 'if-match': `"${schedule.revision}"` },
           },
-          body: { enabled },
+          body: changes,
         }),
       ),
     onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, 'schedule') }),

@@ -2,9 +2,9 @@
 
 import sys
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import Field
 
 from steward.api.context import steward_of
@@ -149,6 +149,10 @@ class ScheduleIn(Input):
     budget: dict[str, Any] | None = None
 
 
+class MomentsOut(Output):
+    moments: list[datetime]
+
+
 class MissedIn(Input):
     run: bool = Field(description="Whether to start a run for the last of them.")
 
@@ -271,6 +275,18 @@ def list_schedules(
     items, following = page(shown, lambda item: item.id, cursor, limit)
     now = steward_of(request).clock.now()
     return Page(items=[_schedule_out(item, now) for item in items], next_cursor=following)
+
+
+@router.get("/schedules/moments")
+def read_next_moments(
+    request: Request,
+    access: AsViewer,  # noqa: ARG001
+    cron: Annotated[str, Query(max_length=200, examples=["0 8 * * 1-5"])],
+    time_zone: Annotated[str, Query(max_length=80, examples=["Europe/Berlin"])] = "UTC",
+) -> MomentsOut:
+    """The next three moments of a cron expression, before anything is saved."""
+    now = steward_of(request).clock.now()
+    return MomentsOut(moments=following_moments(cron, time_zone, now, _NEXT))
 
 
 @router.post("/schedules", status_code=status.HTTP_201_CREATED)

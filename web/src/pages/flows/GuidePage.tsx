@@ -1,19 +1,18 @@
 /** A flow without drawing or YAML: five questions, and the answer opens on the canvas. */
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
 import type { Dataset } from '@/api/data-types';
 import { datasetsQuery } from '@/api/datasets';
 import { itemsOf } from '@/api/lists';
-import { useCreatePlaybook } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
 import { isMoment, isNumeric } from '@/components/column-types';
 import { FormError } from '@/components/FormError';
 import { Page } from '@/components/Page';
+import { ScheduleFields, type ScheduleValue } from '@/components/schedule/ScheduleFields';
+import { ownTimeZone } from '@/components/schedule/timing';
 import { Section } from '@/components/Section';
-import { showDone } from '@/components/undo';
 import { useSearchParam } from '@/components/use-search-param';
 import {
   type Condition,
@@ -27,20 +26,17 @@ import {
 } from '@/flows/guide';
 import { OPERATORS } from '../dataset/data/filters';
 import {
-  BY_HAND,
-  cronOf,
   DeliveryFields,
   deliveryProblem,
   MakeFields,
   makeProblem,
   SummaryFields,
-  WhenFields,
 } from './GuideParts';
+import { isSwitchingOn, SaveGuided, useSaveGuided } from './SaveGuided';
 
 export default function GuidePage() {
   const project = useProject();
-  const navigate = useNavigate();
-  const create = useCreatePlaybook(project.id);
+  const save = useSaveGuided();
   const datasets = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
   const [dataset, setDataset] = useSearchParam('dataset');
   const [name, setName] = useState('');
@@ -48,7 +44,7 @@ export default function GuidePage() {
   const [summary, setSummary] = useState<Summary | null>(null);
   const [make, setMake] = useState<Making>({ kind: 'report' });
   const [delivery, setDelivery] = useState(NO_DELIVERY);
-  const [when, setWhen] = useState(BY_HAND);
+  const [when, setWhen] = useState<ScheduleValue>({ cron: null, timeZone: ownTimeZone() });
   const [isTried, setTried] = useState(false);
   const source = datasets.find((each) => each.name === dataset);
   const columns = source?.columns ?? [];
@@ -64,16 +60,8 @@ export default function GuidePage() {
     if (problem !== null || !source) return;
     const query = queryOf(source.name, conditions, summary);
     const work = query === null ? { dataset: source.name } : { query };
-    const text = guidedFlow({
-      ...{ name: name.trim(), work, make, delivery },
-      ...{ cron: cronOf(when), timeZone: when.timeZone },
-    });
-    create.mutate(text, {
-      onSuccess: (made) => {
-        showDone(`${made.name} is a draft now`);
-        void navigate({ to: projectPath(project.id, 'flows', made.id) });
-      },
-    });
+    const text = guidedFlow({ name: name.trim(), work, make, delivery, ...when });
+    save.mutate({ text, deploys: isSwitchingOn(event) });
   };
   return (
     <Page
@@ -117,11 +105,8 @@ export default function GuidePage() {
           <Section title="4. Who gets it">
             <DeliveryFields delivery={delivery} onChange={setDelivery} />
           </Section>
-          <Section
-            title="5. When"
-            description="A schedule starts after the flow is deployed. Nothing is sent before."
-          >
-            <WhenFields when={when} onChange={setWhen} />
+          <Section title="5. When">
+            <ScheduleFields value={when} onChange={setWhen} allowsByHand />
           </Section>
           <TextInput
             label="Name"
@@ -136,12 +121,8 @@ export default function GuidePage() {
               {problem}
             </Text>
           )}
-          <FormError error={create.error} />
-          <Group>
-            <Button type="submit" loading={create.isPending}>
-              Create and open the canvas
-            </Button>
-          </Group>
+          <FormError error={save.error} />
+          <SaveGuided hasSchedule={when.cron !== null} isPending={save.isPending} />
         </Stack>
       </form>
     </Page>

@@ -1,4 +1,4 @@
-/** The later questions of a guided flow: what to make, who gets it, and when. */
+/** The later questions of a guided flow: what to make and who gets it. */
 import {
   Group,
   MultiSelect,
@@ -260,92 +260,4 @@ export function deliveryProblem({ kind, to }: Delivery): string | null {
   if (to.length === 0) return 'Enter who gets the e-mail.';
   const wrong = to.find((address) => !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(address));
   return wrong === undefined ? null : `“${wrong}” is not an e-mail address.`;
-}
-
-export interface When {
-  every: 'hand' | 'day' | 'weekday' | 'week' | 'month';
-  time: string;
-  weekday: string;
-  timeZone: string;
-}
-
-export const BY_HAND: When = {
-  every: 'hand',
-  time: '08:00',
-  weekday: '1',
-  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-};
-
-const EVERY = [
-  { value: 'hand', label: 'When I start it' },
-  { value: 'day', label: 'Every day' },
-  { value: 'weekday', label: 'Monday to Friday' },
-  { value: 'week', label: 'Every week' },
-  { value: 'month', label: 'On the first of each month' },
-];
-const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-
-/** A cron expression; null for by hand. */
-export function cronOf({ every, time, weekday }: When): string | null {
-  const [hour = 8, minute = 0] = time.split(':').map(Number);
-  const at = `${minute} ${hour}`;
-  switch (every) {
-    case 'hand':
-      return null;
-    case 'day':
-      return `${at} * * *`;
-    case 'weekday':
-      return `${at} * * 1-5`;
-    case 'week':
-      return `${at} * * ${weekday}`;
-    case 'month':
-      return `${at} 1 * *`;
-  }
-}
-
-interface WhenProps {
-  when: When;
-  onChange: (when: When) => void;
-}
-
-export function WhenFields({ when, onChange }: WhenProps) {
-  return (
-    <Group gap="sm" align="flex-start">
-      <Select
-        label="When"
-        data={EVERY}
-        value={when.every}
-        allowDeselect={false}
-        onChange={(every) => onChange({ ...when, every: (every ?? 'hand') as When['every'] })}
-      />
-      {when.every === 'week' && (
-        <Select
-          label="On"
-          data={WEEKDAYS.map((label, index) => ({ value: String((index + 1) % 7), label }))}
-          value={when.weekday}
-          allowDeselect={false}
-          onChange={(weekday) => onChange({ ...when, weekday: weekday ?? '1' })}
-        />
-      )}
-      {when.every !== 'hand' && (
-        <>
-          <TextInput
-            type="time"
-            label="At"
-            value={when.time}
-            onChange={({ currentTarget }) => onChange({ ...when, time: currentTarget.value })}
-          />
-          <Select
-            label="Time zone"
-            data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]}
-            value={when.timeZone}
-            searchable
-            allowDeselect={false}
-            limit={60}
-            onChange={(timeZone) => onChange({ ...when, timeZone: timeZone ?? 'UTC' })}
-          />
-        </>
-      )}
-    </Group>
-  );
 }

@@ -2,6 +2,7 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { Trash2 } from 'lucide-react';
 import type { FlowPalette } from '@/api/flows';
+import { IntervalFields, ScheduleFields } from '@/components/schedule/ScheduleFields';
 import { removeValue, setValue, valueAt } from '@/flows/document';
 import { type Schema, SettingField } from './SettingField';
 import type { Studio } from './use-studio';
@@ -19,7 +20,19 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
   const fields = (valueAt(studio.document, path) ?? {}) as Record<string, unknown>;
   const type = types.find((each) => each.type === fields.type);
   const settings = (type?.settings ?? {}) as Schema;
-  const shown = Object.entries(settings.properties ?? {}).filter(([name]) => name !== 'type');
+  const isCron = fields.type === 'cron' && typeof fields.cron === 'string';
+  const isInterval = fields.type === 'interval' && typeof fields.seconds === 'number';
+  // Pickers ask for these.
+  const picked = [
+    'type',
+    ...(isCron ? ['cron', 'time_zone'] : []),
+    ...(isInterval ? ['seconds'] : []),
+  ];
+  const shown = Object.entries(settings.properties ?? {}).filter(
+    ([name]) => !picked.includes(name),
+  );
+  const change = (text: string, field: string) =>
+    studio.change({ text }, `trigger:${index}/${field}`);
   return (
     <Stack gap="sm">
       <Title order={2} size="h4">
@@ -28,6 +41,31 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
       <Text size="xs" c="dimmed">
         {type?.description}
       </Text>
+      {isCron && (
+        <ScheduleFields
+          value={{ cron: fields.cron as string, timeZone: (fields.time_zone ?? 'UTC') as string }}
+          readOnly={readOnly}
+          onChange={({ cron, timeZone }) =>
+            change(
+              setValue(
+                setValue(studio.text, [...path, 'cron'], cron),
+                [...path, 'time_zone'],
+                timeZone,
+              ),
+              'cron',
+            )
+          }
+        />
+      )}
+      {isInterval && (
+        <IntervalFields
+          seconds={fields.seconds as number}
+          readOnly={readOnly}
+          onChange={(seconds) =>
+            change(setValue(studio.text, [...path, 'seconds'], seconds), 'seconds')
+          }
+        />
+      )}
       {shown.map(([name, schema]) => (
         <SettingField
           key={`${index}/${name}`}
@@ -44,14 +82,11 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
           pointer={`/${name}`}
           readOnly={readOnly}
           onChange={(value) =>
-            studio.change(
-              {
-                text:
-                  value === undefined
-                    ? removeValue(studio.text, [...path, name])
-                    : setValue(studio.text, [...path, name], value),
-              },
-              `trigger:${index}/${name}`,
+            change(
+              value === undefined
+                ? removeValue(studio.text, [...path, name])
+                : setValue(studio.text, [...path, name], value),
+              name,
             )
           }
         />

@@ -1,16 +1,6 @@
 /** When a playbook starts by itself: what is deployed, paused and set here. */
-import {
-  Anchor,
-  Button,
-  Group,
-  Select,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Anchor, Button, Group, Stack, Switch, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
@@ -19,6 +9,7 @@ import {
   type PlaybookDetail,
   type Trigger,
   triggersQuery,
+  useDeployPlaybook,
   useRemoveTrigger,
   useSetTrigger,
   useSwitchTrigger,
@@ -28,6 +19,8 @@ import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
 import { FormattedDate } from '@/components/Moment';
+import { MissedField, ScheduleFields } from '@/components/schedule/ScheduleFields';
+import { DEFAULT_CRON, ownTimeZone, timingWords } from '@/components/schedule/timing';
 import { Section } from '@/components/Section';
 import { toolArguments } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
@@ -84,7 +77,8 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
           {trigger.name}
         </Text>
         <Text size="xs" c="dimmed">
-          {cron ?? trigger.type} {zone !== undefined && `in ${zone}`}
+          {cron === undefined ? trigger.type : timingWords(cron)}{' '}
+          {zone !== undefined && `(${zone})`}
           {trigger.next_moments.length > 0 && ' · next '}
           {trigger.next_moments.map((moment, index) => (
             <span key={moment}>
@@ -119,94 +113,98 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
   );
 }
 
-const MOMENTS = [
-  { label: 'Every weekday at 8:00', value: '0 8 * * 1-5' },
-  { label: 'Every day at 2:00', value: '0 2 * * *' },
-  { label: 'Mondays at 7:00', value: '0 7 * * 1' },
-  { label: 'The first of the month at 6:00', value: '0 6 1 * *' },
-];
+interface CronSettings {
+  name: string;
+  type: string;
+  cron: string;
+  time_zone?: string;
+  missed?: string;
+  inputs?: Record<string, unknown>;
+}
 
-const MISSED = [
-  { value: 'once', label: 'Start once when it is back' },
-  { value: 'skip', label: 'Skip what was missed' },
-  { value: 'all', label: 'Start once for each missed moment' },
-  { value: 'ask', label: 'Ask me' },
-];
+/** The schedule of the newest revision, deployed or not. */
+function scheduleIn({ document }: PlaybookDetail): CronSettings | undefined {
+  const triggers = (document.triggers ?? []) as CronSettings[];
+  return triggers.find(({ type }) => type === 'cron');
+}
 
-function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
+interface Saving {
+  settings: Record<string, unknown>;
+  isOn: boolean;
+}
+
+function useSaveSchedule(playbook: PlaybookDetail, name: string) {
   const project = useProject();
   const set = useSetTrigger(project.id);
+  const deploy = useDeployPlaybook(project.id);
+  const toggle = useSwitchTrigger(project.id);
+  return useMutation({
+    mutationFn: async ({ settings, isOn }: Saving) => {
+      const saved = await set.mutateAsync({ playbook, name, settings });
+      if (!isOn) return saved.deployed === saved.head;
+      if (saved.deployed !== saved.head)
+        await deploy.mutateAsync({ id: playbook.id, revision: saved.head });
+      await toggle.mutateAsync({ id: playbook.id, name, enabled: true });
+      return true;
+    },
+    onSuccess: (isOn) =>
+      showDone(isOn ? 'The schedule is switched on' : 'The schedule is saved and not switched on'),
+  });
+}
+
+function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
+  const kept = scheduleIn(playbook);
+  const save = useSaveSchedule(playbook, kept?.name ?? NAME);
   const fields = inputFields(playbook.inputs);
-  const [cron, setCron] = useState('0 8 * * 1-5');
-  const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
-  const [missed, setMissed] = useState('once');
-  const [values, setValues] = useState(() => inputValues(playbook.inputs));
+  const [when, setWhen] = useState<{ cron: string | null; timeZone: string }>({
+    cron: kept?.cron ?? DEFAULT_CRON,
+    timeZone: kept === undefined ? ownTimeZone() : (kept.time_zone ?? 'UTC'),
+  });
+  const [missed, setMissed] = useState(kept?.missed ?? 'once');
+  const [values, setValues] = useState(() => inputValues(playbook.inputs, kept?.inputs));
   const [problems, setProblems] = useState<Record<string, string>>({});
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+  const submit = (isOn: boolean) => {
     const filled = toolArguments(fields, values);
     setProblems(filled.problems ?? {});
     if (filled.problems !== null) return;
-    const settings = { cron: cron.trim(), time_zone: zone, missed, inputs: filled.arguments };
-    set.mutate(
-      { playbook, name: NAME, settings },
-      {
-        onSuccess: (saved) =>
-          showDone(
-            saved.deployed === saved.head
-              ? 'The schedule is deployed'
-              : 'The schedule is in the newest revision; deploy it under Versions',
-          ),
-      },
-    );
+    const { cron, timeZone } = when;
+    const settings = { cron, time_zone: timeZone, missed, inputs: filled.arguments };
+    save.mutate({ settings, isOn });
   };
-  const said = set.error instanceof ApiError ? new Error(set.error.detail) : set.error;
+  const said = save.error instanceof ApiError ? new Error(save.error.detail) : save.error;
+  const hasMore = playbook.deployed !== null && playbook.deployed !== playbook.head;
   return (
     <Section
-      title="Set a schedule"
-      description="It becomes a new revision, and each moment starts the deployed one."
+      title={kept === undefined ? 'Set a schedule' : 'Change the schedule'}
+      description="Saving makes a new revision of the playbook."
     >
-      <form onSubmit={submit} noValidate>
-        <Stack gap="sm" maw="36rem">
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <TextInput
-              label="When"
-              description="Cron: minute, hour, day, month, weekday."
-              value={cron}
-              onChange={({ currentTarget }) => setCron(currentTarget.value)}
-            />
-            <Select
-              label="Common moments"
-              description="Fill in the expression."
-              placeholder="Choose"
-              data={MOMENTS}
-              value={MOMENTS.some(({ value }) => value === cron) ? cron : null}
-              allowDeselect={false}
-              onChange={(value) => value !== null && setCron(value)}
-            />
-          </SimpleGrid>
-          <Select
-            label="Time zone"
-            data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]}
-            value={zone}
-            searchable
-            allowDeselect={false}
-            limit={60}
-            onChange={(value) => value !== null && setZone(value)}
-          />
-          <Select
-            label="If Steward was not running"
-            data={MISSED}
-            value={missed}
-            allowDeselect={false}
-            onChange={(value) => value !== null && setMissed(value)}
-          />
+      <form
+        noValidate
+        onSubmit={(event: SubmitEvent) => {
+          event.preventDefault();
+          submit(true);
+        }}
+      >
+        <Stack gap="sm">
+          <ScheduleFields value={when} onChange={setWhen} />
+          <MissedField value={missed} onChange={setMissed} />
           <ToolForm fields={fields} values={values} errors={problems} onChange={setValues} />
           <FormError error={said} />
-          <Group>
-            <Button type="submit" loading={set.isPending}>
-              Set the schedule
+          {hasMore && (
+            <Text size="sm">
+              Revision {playbook.head} has changes that are not deployed yet. Switching on deploys
+              them too.
+            </Text>
+          )}
+          <Group gap="xs">
+            <Button type="submit" loading={save.isPending}>
+              Save and switch on
             </Button>
+            {playbook.deployed !== playbook.head && (
+              <Button variant="default" disabled={save.isPending} onClick={() => submit(false)}>
+                Save only
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>

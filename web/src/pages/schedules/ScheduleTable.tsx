@@ -11,13 +11,14 @@ import {
   useCreateSchedule,
   useDecideMissed,
   useDeleteSchedule,
-  useSwitchSchedule,
+  useChangeSchedule,
 } from '@/api/tools';
 import { useMay, useProject } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { useFormats } from '@/components/format';
 import { RelativeTime } from '@/components/Moment';
+import { timingWords } from '@/components/schedule/timing';
 import { offerUndo, showFailure } from '@/components/undo';
 
 /** What makes the same schedule once more. */
@@ -39,7 +40,7 @@ function useScheduleActions(projectId: string) {
   const client = useQueryClient();
   const create = useCreateSchedule(projectId);
   const remove = useDeleteSchedule(projectId);
-  const change = useSwitchSchedule(projectId);
+  const change = useChangeSchedule(projectId);
   const decide = useDecideMissed(projectId);
   return {
     remove: (schedule: Schedule) => {
@@ -61,7 +62,7 @@ function useScheduleActions(projectId: string) {
     decide: (schedule: Schedule, run: boolean) =>
       decide.mutate({ schedule, run }, { onError: showFailure }),
     enable: (schedule: Schedule, enabled: boolean) =>
-      change.mutate({ schedule, enabled }, { onError: showFailure }),
+      change.mutate({ schedule, changes: { enabled } }, { onError: showFailure }),
   };
 }
 
@@ -106,7 +107,12 @@ function MissedMoments({ schedule, mayChange, decide }: MissedProps) {
   );
 }
 
-export function ScheduleTable({ create }: { create: ReactNode }) {
+interface TableProps {
+  create: ReactNode;
+  onChange: (schedule: Schedule) => void;
+}
+
+export function ScheduleTable({ create, onChange }: TableProps) {
   const project = useProject();
   const mayChange = useMay('editor');
   const formats = useFormats();
@@ -122,7 +128,7 @@ export function ScheduleTable({ create }: { create: ReactNode }) {
             {schedule.name}
           </Text>
           <Text size="xs" c="dimmed">
-            <code>{schedule.cron}</code> {schedule.time_zone}. {MISSED_WORDS[schedule.missed]}.
+            {timingWords(schedule.cron)} ({schedule.time_zone}). {MISSED_WORDS[schedule.missed]}.
           </Text>
           {schedule.asked.length > 0 && (
             <MissedMoments schedule={schedule} mayChange={mayChange} decide={actions.decide} />
@@ -172,22 +178,32 @@ export function ScheduleTable({ create }: { create: ReactNode }) {
       ),
     },
     {
-      id: 'delete',
-      header: 'Delete',
+      id: 'actions',
+      header: 'Actions',
       quietHeader: true,
       align: 'end',
-      width: '6rem',
+      width: '11rem',
       cell: (schedule) =>
         mayChange && (
-          <Button
-            variant="subtle"
-            color="gray"
-            size="compact-sm"
-            aria-label={`Delete ${schedule.name}`}
-            onClick={() => actions.remove(schedule)}
-          >
-            Delete
-          </Button>
+          <Group gap={4} justify="flex-end" wrap="nowrap">
+            <Button
+              variant="subtle"
+              size="compact-sm"
+              aria-label={`Change ${schedule.name}`}
+              onClick={() => onChange(schedule)}
+            >
+              Change
+            </Button>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              aria-label={`Delete ${schedule.name}`}
+              onClick={() => actions.remove(schedule)}
+            >
+              Delete
+            </Button>
+          </Group>
         ),
     },
   ];
@@ -200,8 +216,7 @@ export function ScheduleTable({ create }: { create: ReactNode }) {
       isFaded={({ enabled }) => !enabled}
       empty={
         <EmptyState icon={CalendarClock} title="No schedules yet" action={create}>
-          A schedule starts a flow at the moments of a cron expression, such as every weekday at
-          eight.
+          A schedule starts a flow at the times you choose, such as Monday to Friday at 8:00.
         </EmptyState>
       }
     />
