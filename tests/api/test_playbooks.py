@@ -230,9 +230,9 @@ def test_schedules_are_set_paused_and_removed(
     found = engineer.ok("GET", f"{place}/schedule")["items"]
     assert [(each["name"], each["enabled"]) for each in found] == [("weekly", True)]
     assert found[0]["next_at"] == "2026-03-09T05:00:00Z"
-    moments = engineer.ok("GET", "/schedules/moments?cron=0 6 * * 1&time_zone=Europe/Berlin")
+    moments = engineer.ok("GET", "/schedule-moments?cron=0 6 * * 1&time_zone=Europe/Berlin")
     assert moments["moments"] == found[0]["next_moments"]
-    refused = engineer.call("GET", "/schedules/moments?cron=soon")
+    refused = engineer.call("GET", "/schedule-moments?cron=soon")
     assert refused.json()["errors"][0]["pointer"] == "/cron"
     switched = engineer.ok("POST", f"{place}/schedule/weekly/switch", {"enabled": False})
     assert switched["items"][0]["enabled"] is False

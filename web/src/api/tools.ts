@@ -56,7 +56,7 @@ export function momentsQuery(projectId: string, cron: string, timeZone: string) 
     queryKey: ['schedule-moments', projectId, cron, timeZone],
     queryFn: async ({ signal }) => {
       const { moments } = await bodyOf(
-        api.GET('/api/v1/projects/{project_id}/schedules/moments', {
+        api.GET('/api/v1/projects/{project_id}/schedule-moments', {
           params: {
             path: { project_id: projectId },
             query: { cron, time_zone: timeZone },

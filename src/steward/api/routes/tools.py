@@ -277,7 +277,7 @@ def list_schedules(
     return Page(items=[_schedule_out(item, now) for item in items], next_cursor=following)
 
 
-@router.get("/schedules/moments")
+@router.get("/schedule-moments")
 def read_next_moments(
     request: Request,
     access: AsViewer,  # noqa: ARG001
