@@ -57,6 +57,11 @@ async def _anything(clock: MovableClock, execution: Execution) -> Json:
         agent, of = random.choice(AGENTS), f"work-{n}"
         await step(f"{of}/begin", {"agent": agent}, None, EntryType.step_started, of)
         await calls(f"{of}/")
+        if random.random() < 0.15:
+            # Its work has no end: the run fails below it, or goes on without it.
+            if random.random() < 0.5:
+                raise Invalid("The agent gave up.", code="gave-up")
+            continue
         await step(f"{of}/end", {"agent": agent}, None, EntryType.step_finished, of)
     await calls("")
     if execution.request.inputs["levels"] and random.random() < 0.5:
@@ -178,6 +183,8 @@ def _told(run: Any, root: Any, journals: dict[str, list[dict[str, Any]]]) -> Ite
         for entry in entries
         if entry["type"] == "step.started"
     }
+    finished = {entry["of"] for entry in entries if entry["type"] == "step.finished"}
+    failure = (entries[-1]["data"].get("error") or {}).get("code", "")
     began: dict[str, datetime] = {}
     before = _moment(entries[0])
     for entry in entries:
@@ -218,6 +225,19 @@ def _told(run: Any, root: Any, journals: dict[str, list[dict[str, Any]]]) -> Ite
                 **about,
                 **spent,
             )
+    for of in agents.keys() - finished:
+        below = [entry for entry in entries if entry["key"].startswith(f"{of}/")]
+        codes = [(entry["data"].get("error") or {}).get("code") for entry in below]
+        took = _moment(below[-1]) - began[of]
+        yield Noted(
+            kind="agent",
+            at=_moment(below[-1]),
+            name=agents[of],
+            agent="",
+            error=next((code for code in reversed(codes) if code), failure),
+            milliseconds=round(took.total_seconds() * 1000),
+            **about,
+        )
     ended = datetime.fromtimestamp(run.ended_at / 10**6, _zone(entries))
     took = (run.ended_at - (run.started_at or run.created_at)) / 1000
     last = entries[-1]["data"].get("error") or {}

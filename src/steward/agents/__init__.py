@@ -27,6 +27,7 @@ from steward.agents.explaining.figures import figures_in, is_found
 from steward.agents.explaining.run_explainer import ANALYSIS_PROGRAM, RunExplainer
 from steward.agents.explaining.written_values import Writing
 from steward.agents.guardrails import GUARDRAILS, About, Guardrail, Use, load_guardrails
+from steward.agents.operating.agent_nodes import DRAWN as UNNAMED_AGENT
 from steward.agents.operating.agent_nodes import Hands
 from steward.agents.operating.equipment import MEMORY_TOOLS, READ_SKILL
 from steward.agents.operating.expected_cost import AgentCosts, ExpectedCost
@@ -64,6 +65,7 @@ __all__ = [
     "READ_SKILL",
     "SHOWN_ROWS",
     "TRYING",
+    "UNNAMED_AGENT",
     "About",
     "Agent",
     "AgentCosts",

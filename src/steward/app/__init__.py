@@ -7,7 +7,13 @@ from steward.app.dashboards import live_figures
 from steward.app.diagnose import diagnose
 from steward.app.evaluating import Sites
 from steward.app.failing_triggers import FailingTrigger, failing_triggers
-from steward.app.figure_names import cost_report, figure_names, flow_titles, people_names
+from steward.app.figure_names import (
+    agent_title,
+    cost_report,
+    figure_names,
+    flow_titles,
+    people_names,
+)
 from steward.app.findings import Finding
 from steward.app.first_start import FirstStart, prepare_first_start
 from steward.app.search import Kind, search_project
@@ -23,6 +29,7 @@ __all__ = [
     "Sites",
     "Steward",
     "Stopping",
+    "agent_title",
     "alert_view",
     "cost_report",
     "diagnose",

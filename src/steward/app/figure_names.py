@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from steward.agents import ANALYSIS_PROGRAM, CHAT_PROGRAM
+from steward.agents import ANALYSIS_PROGRAM, CHAT_PROGRAM, UNNAMED_AGENT
 from steward.broker import DIRECT_PROGRAM
 from steward.core import NotFound
 from steward.flows import FLOW_PROGRAM
@@ -33,6 +33,8 @@ def figure_names(
             return people_names(identity)
         case "tag":
             return str
+        case "agent":
+            return agent_title
         case "project":
             names = {each.id: each.name for each in _projects(identity, access)}
             return lambda project_id: names.get(project_id, project_id)
@@ -100,6 +102,10 @@ def flow_titles(playbooks: Playbooks, access: Access) -> Callable[[str], str]:
             return program_title(flow)
 
     return title
+
+
+def agent_title(agent: str) -> str:
+    return "Unnamed agents in flows" if agent == UNNAMED_AGENT else agent
 
 
 def is_special(flow: str) -> bool:

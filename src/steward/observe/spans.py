@@ -50,6 +50,10 @@ class SpanReader:
         self._content = content
         self._detail_too = detail
         self._agents: dict[str, str] = {}
+        self._working: dict[str, Entry] = {}
+        """Agents that have begun and not finished, each with the latest entry below it."""
+        self._failures: dict[str, str] = {}
+        """How the latest of these failed, by agent."""
         self._began: dict[str, datetime] = {}
         self._waits: dict[str, Entry] = {}
         self._opened: dict[str, int] = {}
@@ -75,6 +79,9 @@ class SpanReader:
             self._last = entry
             if entry.type == EntryType.step_started:
                 self._agents[entry.of] = str(entry.data["request"]["agent"])
+                self._working[entry.of] = entry
+            elif self._working:
+                self._note_work(entry)
             span = self._span(entry)
             if span is not None:
                 self._add(entry, span)
@@ -92,11 +99,37 @@ class SpanReader:
         whole = Placed(run.id, 0, self._whole(self._first, self._last))
         found, self._found = [whole, *self._found], []
         if run.status.is_final:
+            found += self._stopped(str(whole.span.error or ""))
             # A call that was planned and never made is not under way once the run is over.
             self._gone |= self._calls
             self._calls = set()
         gone, self._gone = self._gone, set()
         return [each for each in found if each.span.key not in gone], gone
+
+    def _note_work(self, entry: Entry) -> None:
+        if entry.type == EntryType.step_finished:
+            self._working.pop(entry.of, None)
+            return
+        agent = self._above(entry.key)
+        if agent in self._working:
+            self._working[agent] = entry
+            error = entry.data.get("error")
+            if isinstance(error, Mapping):
+                self._failures[agent] = str(error.get("code"))
+
+    def _stopped(self, failure: str) -> list[Placed]:
+        """Agents whose work ended without a result: it ended with the last thing that they did, and as that did."""
+        found: list[Placed] = []
+        for agent, last in self._working.items():
+            span = self._agent(last._replace(key=agent, of=agent, data={}))
+            code = self._failures.get(agent) or failure
+            if code:
+                attributes = {**span.attributes, genai.ERROR: code}
+                span = replace(span, attributes=attributes, error=code)
+            seq = self._opened.pop(span.key, last.seq)
+            found.append(Placed(self._run.id, seq, span))
+        self._working = {}
+        return found
 
     def _add(self, entry: Entry, span: Span) -> None:
         """What was shown while it was under way keeps its place."""

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry, RunDetail } from '@/api/run-types';
 import { flowGraph, nodeState } from '@/pages/run/flow-graph';
 import { changesIn } from '@/pages/run/ForkDialog';
+import { forkFields, typedValue } from '@/pages/run/fork-fields';
 import { entryText } from '@/pages/run/LogTab';
 import { withEntry } from '@/pages/run/use-run-stream';
 import { statusesOf } from '@/pages/runs/run-filter';
@@ -107,5 +108,29 @@ describe('filters and forms of runs', () => {
       revision: 4,
     };
     expect(madeAgain(stored)).toEqual(made);
+  });
+});
+
+describe('values that a fork can change', () => {
+  const one = { id: 'one', type: 'code', code: 'SELECT 1' };
+  const each = { id: 'each', type: 'map', over: '[1]', body: { nodes: [one] } };
+  const run = {
+    inputs: { topic: 'refunds', limit: 5, 'a/b': [1] },
+    document: { nodes: [{ id: 'look', type: 'tool', arguments: { dataset: 'x' } }, each] },
+  } as Parameters<typeof forkFields>[0];
+
+  it('are the inputs and the settings of the step, also within a loop', () => {
+    const found = (at: string | null) => forkFields(run, at).map(({ pointer }) => pointer);
+    const inputs = ['/inputs/topic', '/inputs/limit', '/inputs/a~1b'];
+    expect(found(null)).toEqual(inputs);
+    expect(found('look')).toEqual([...inputs, '/document/nodes/0/arguments/dataset']);
+    expect(found('each[2]/one~2')).toEqual([...inputs, '/document/nodes/1/body/nodes/0/code']);
+  });
+
+  it('keep their type', () => {
+    const [topic, limit] = forkFields(run, null);
+    expect(typedValue(topic!, '7')).toEqual({ value: '7' });
+    expect(typedValue(limit!, '7')).toEqual({ value: 7 });
+    expect(typedValue(limit!, 'seven')).toEqual({ error: 'Enter a value such as 5.' });
   });
 });

@@ -17,6 +17,7 @@ from steward.api.types import RunId
 from steward.app import (
     FailingTrigger,
     Steward,
+    agent_title,
     cost_report,
     failing_triggers,
     figure_names,
@@ -28,6 +29,7 @@ from steward.observe import (
     CostReport,
     Dimension,
     OverviewFigures,
+    Ranked,
     Totals,
     Trace,
     TraceFilter,
@@ -325,7 +327,7 @@ def _overview_out(
             RankedOut(
                 kind=each.kind,
                 name=each.name,
-                title=title(each.name) if each.kind == "flow" else each.name,
+                title=_ranked_title(each, title),
                 count=each.count,
                 errors=each.errors,
                 usd=each.nano_usd / NANO,
@@ -358,6 +360,16 @@ def _totals_out(found: Totals) -> TotalsOut:
         calls=found.calls,
         seconds=found.milliseconds / 1000,
     )
+
+
+def _ranked_title(each: Ranked, title: Callable[[str], str]) -> str:
+    match each.kind:
+        case "flow":
+            return title(each.name)
+        case "agent":
+            return agent_title(each.name)
+        case _:
+            return each.name
 
 
 def _costs_out(report: CostReport, title: Callable[[str], str]) -> CostsOut:

@@ -50,7 +50,7 @@ export function HeatMap({ figures }: { figures: Overview }) {
               <tr key={flow}>
                 <th scope="row">{figures.titles[flow] ?? flow}</th>
                 {cells.map((cell, index) => {
-                  const words = `${moment(index)}: ${formats.number(cell.runs)} runs, ${formats.number(cell.errors)} failed, ${compact(formats, cell.tokens)} tokens`;
+                  const words = `${moment(index)}: ${formats.number(cell.runs)} ${cell.runs === 1 ? 'run' : 'runs'}, ${formats.number(cell.errors)} failed, ${compact(formats, cell.tokens)} tokens`;
                   return (
                     // Cells have no identity but their place.
                     <td key={index}>

@@ -2,6 +2,8 @@
 import type { Ranked } from '@/api/observe';
 
 const PLAYBOOK = 'playbook:';
+/** Agents that steps of flows describe themselves. */
+export const UNNAMED_AGENT = 'drawn';
 
 /** Where the figures of one flow or connector are, within the project. */
 export function detailPage(kind: 'flow' | 'connector', name: string): string {
@@ -14,7 +16,7 @@ export function listOf(kind: Ranked['kind'], name: string): string | null {
     case 'flow':
       return flowPage(name);
     case 'agent':
-      return `agents/${encodeURIComponent(name)}`;
+      return name === UNNAMED_AGENT ? null : `agents/${encodeURIComponent(name)}`;
     case 'model':
       return 'models';
     case 'connector':

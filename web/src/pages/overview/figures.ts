@@ -1,6 +1,7 @@
 /** The overview from the document that is pushed: names with titles, the largest first. */
 import type { MetricsDocument } from '@/api/metrics';
 import type { Overview, Ranked, Totals } from '@/api/observe';
+import { UNNAMED_AGENT } from './figure-links';
 
 const NANO = 1e9;
 const HOUR = 3_600_000;
@@ -58,6 +59,11 @@ function heatOf({ heat, hours }: MetricsDocument, start: number): Overview['heat
   );
 }
 
+function titleOf(kind: Ranked['kind'], name: string, title: (flow: string) => string): string {
+  if (kind === 'flow') return title(name);
+  return kind === 'agent' && name === UNNAMED_AGENT ? 'Unnamed agents in flows' : name;
+}
+
 function rankedOf(
   kind: Ranked['kind'],
   names: NonNullable<MetricsDocument['ranked'][string]>,
@@ -67,7 +73,7 @@ function rankedOf(
     .map(([name, { nano_usd, milliseconds, ...rest }]) => ({
       kind,
       name,
-      title: kind === 'flow' ? title(name) : name,
+      title: titleOf(kind, name, title),
       usd: nano_usd / NANO,
       seconds: milliseconds / 1000,
       ...rest,

@@ -11,6 +11,7 @@ import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
 import { useSearchParam } from '@/components/use-search-param';
+import { asText, forkFields, typedValue } from './fork-fields';
 
 interface Props {
   run: RunDetail;
@@ -51,7 +52,24 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
   const [chosen, setAt] = useState<string | null | undefined>(wanted ?? undefined);
   const at = chosen === undefined ? (calls[0]?.key ?? null) : chosen;
   const [text, setText] = useState('');
-  const changes = changesIn(text);
+  const fields = forkFields(run, at);
+  const [picked, setPicked] = useState<Record<string, string>>({});
+  const shown = fields.filter(({ pointer }) => pointer in picked);
+  const typed = shown.map((field) => ({
+    ...field,
+    typed: picked[field.pointer] ?? '',
+    read: typedValue(field, picked[field.pointer] ?? ''),
+  }));
+  const others = changesIn(text);
+  const changes =
+    typeof others === 'string' || typed.some(({ read }) => 'error' in read)
+      ? null
+      : {
+          ...Object.fromEntries(
+            typed.flatMap(({ pointer, read }) => ('value' in read ? [[pointer, read.value]] : [])),
+          ),
+          ...others,
+        };
   const fork = useMutation({
     mutationFn: (given: Record<string, unknown>) =>
       forkRun(project.id, run.id, { at, changes: given }),
@@ -62,14 +80,14 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (typeof changes !== 'string') fork.mutate(changes);
+    if (changes !== null) fork.mutate(changes);
   };
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
         <Select
           label="From before the step"
-          description="Everything before it is shared; it and what follows is done anew."
+          description="Steward keeps what the steps before it did and runs this step and those after it again."
           data={[
             ...new Set([...(wanted === null ? [] : [wanted]), ...calls.map(({ key }) => key)]),
           ]}
@@ -79,14 +97,42 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
           clearButtonProps={{ 'aria-label': 'After the last step' }}
           onChange={setAt}
         />
+        <Select
+          label="Change a value"
+          placeholder={fields.length === 0 ? 'This step has no values to change' : 'Choose a value'}
+          data={fields
+            .filter(({ pointer }) => !(pointer in picked))
+            .map(({ pointer, label }) => ({ value: pointer, label }))}
+          value={null}
+          searchable
+          disabled={fields.length === 0}
+          onChange={(pointer) => {
+            const field = fields.find((each) => each.pointer === pointer);
+            if (field) setPicked({ ...picked, [field.pointer]: asText(field.value) });
+          }}
+        />
+        {typed.map((field) => (
+          <Textarea
+            key={field.pointer}
+            label={field.label}
+            value={field.typed}
+            error={'error' in field.read ? field.read.error : null}
+            autosize
+            minRows={1}
+            maxRows={14}
+            onChange={({ currentTarget }) =>
+              setPicked({ ...picked, [field.pointer]: currentTarget.value })
+            }
+          />
+        ))}
         <Textarea
-          label="Changes (JSON)"
-          description="New values by JSON pointer; as in the request under “Inputs and outputs”."
+          label="Other changes (JSON)"
+          description="New values by JSON pointer, as in the request under “Inputs and outputs”."
           placeholder={'{"/document/nodes/0/arguments/operation": "collapse_spaces"}'}
           value={text}
-          error={typeof changes === 'string' ? changes : null}
+          error={typeof others === 'string' ? others : null}
           autosize
-          minRows={4}
+          minRows={2}
           maxRows={14}
           spellCheck={false}
           classNames={{ input: codeClasses.code ?? '' }}
@@ -97,7 +143,7 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
           submit="Fork"
           cancel="Close"
           isPending={fork.isPending}
-          isDisabled={typeof changes === 'string'}
+          isDisabled={changes === null}
           onCancel={onClose}
         />
       </Stack>

@@ -23,6 +23,9 @@ interface Props {
   run: RunDetail;
 }
 
+/** Steward decides about calls, and people about what waits. */
+const DECIDED = new Set(['execute_tool', 'wait']);
+
 export function SpanActions({ span, run }: Props) {
   const project = useProject();
   const mayFork = useMay('editor');
@@ -47,9 +50,11 @@ export function SpanActions({ span, run }: Props) {
       >
         Journal entries
       </Anchor>
-      <Anchor component={Link} to={callPath(project.id, run.id, callOf(about))} size="sm">
-        Decision and approval
-      </Anchor>
+      {DECIDED.has(span.operation) && (
+        <Anchor component={Link} to={callPath(project.id, run.id, callOf(about))} size="sm">
+          Decision and approval
+        </Anchor>
+      )}
       <RetryFrom run={run} at={at} />
       {mayFork && (
         <Button

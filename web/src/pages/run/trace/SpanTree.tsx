@@ -12,7 +12,7 @@ import {
 import type { Trace, TraceSpan } from '@/api/observe';
 import { durationText } from '@/components/duration';
 import { type Folds, indexOf, toggled } from './folds';
-import { isSameSpan, isUnderWay } from './spans';
+import { isSameSpan, isUnderWay, shownStep } from './spans';
 import { ROW, ROW_NAMES, type TraceWindows, VIEW_ROWS } from './use-trace-windows';
 import classes from './trace.module.css';
 
@@ -196,6 +196,7 @@ const SpanRow = memo(function SpanRow({
           {span.size > 0 && <Fold size={13} />}
         </span>
         {span.name}
+        {shownStep(span) && <span className={classes.size}> {shownStep(span)}</span>}
         {span.size > 0 && <span className={classes.size}> {span.size.toLocaleString('en')}</span>}
       </span>
       <span className={classes.track} aria-hidden>
