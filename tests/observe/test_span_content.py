@@ -1,5 +1,6 @@
 """Prompts and completions are shown and compared line by line; what is untrusted, withheld or secret is marked."""
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def run(installation: Installation, models: ScriptedLineup) -> Run:
     }
     agent = agents.checked(access.scope, document, "counter")
     agents.save(access.scope, access.user_id, "counter", agent, message="", call="counter")
-    models.play(ScriptedModel([calls("list_datasets"), "There are\nno datasets."]))
+    models.play(ScriptedModel([calls("list_datasets"), f"There are\nno datasets.\n{'x' * 5_000}z"]))
     return _driven(installation)
 
 
@@ -73,7 +74,7 @@ def test_prompt_and_completion_with_tokens_and_the_request_before(
     assert found["kind"] == "model"
     assert found["before"] == first["about"]
     assert found["input_tokens"] is not None
-    assert [line["text"] for line in found["answered"]] == ["There are", "no datasets."]
+    assert [line["text"] for line in found["answered"]][:2] == ["There are", "no datasets."]
     headings = [line["text"] for line in found["asked"] if line["is_heading"]]
     assert headings[0] == "Instructions"
     assert "Result of list_datasets" in headings
@@ -97,15 +98,25 @@ def test_the_request_before_is_compared(installation: Installation, run: Run) ->
 def test_another_run_is_compared_by_the_same_key(
     installation: Installation, run: Run, models: ScriptedLineup
 ) -> None:
-    models.play(ScriptedModel([calls("list_datasets"), "There are\nmany datasets."]))
+    long = "x" * 5_000
+    models.play(ScriptedModel([calls("list_datasets"), f"There are\nmany datasets.\n{long}y"]))
     other = _driven(installation)
     about = _spans(installation, run, "chat")[1]["about"]
     found = _read(installation, run, "span-diff", about=about, other=other.id)
+
+    def cut(end: str) -> str:
+        digest = hashlib.sha256(f"{long}{end}".encode()).hexdigest()[:12]
+        return f"{long[:2_000]}… (5,001 characters, SHA-256 {digest})"
+
     assert [(line["change"], line["text"]) for line in found["answered"]] == [
         ("same", "There are"),
         ("removed", "many datasets."),
+        ("removed", cut("y")),
         ("added", "no datasets."),
+        ("added", cut("z")),
     ]
+    # Each request has marks of its own for what others wrote: they are no difference.
+    assert "removed" not in {line["change"] for line in found["asked"]}
 
 
 def test_arguments_and_results_of_calls_are_shown(installation: Installation, run: Run) -> None:

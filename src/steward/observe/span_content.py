@@ -1,5 +1,6 @@
 """What a span was asked and answered, line by line, with what was untrusted, withheld or redacted marked; and two of them compared."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,8 @@ _UNTRUSTED: Final = re.compile(
     re.DOTALL,
 )
 """As `broker.untrusted` wraps what others wrote; nothing inside can look like these marks."""
+_NONCE: Final = re.compile(r"<<(untrusted|end) [0-9a-f]{20}>>")
+"""The marks of one request, where its instructions name them: each request has its own."""
 _SHOWN: Final = (EntryType.model_asked, EntryType.call_done, EntryType.call_planned)
 _MOST_LINES: Final = 2_000
 _LONGEST_LINE: Final = 2_000
@@ -209,12 +212,18 @@ def _lines(text: str, mark: Mark | None = None, source: str = "") -> Iterator[Li
     if not text:
         return
     for line in redact_text(text).splitlines():
-        shown = line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+        shown = line if len(line) <= _LONGEST_LINE else _cut(line)
         yield Line(shown, "redacted" if MASK in line else mark, source)
 
 
+def _cut(line: str) -> str:
+    """Two long lines that differ only after the cut do not look the same."""
+    digest = hashlib.sha256(line.encode()).hexdigest()[:12]
+    return f"{line[:_LONGEST_LINE]}… ({len(line):,} characters, SHA-256 {digest})"
+
+
 def _compared(left: Sequence[Line], right: Sequence[Line]) -> Iterator[DiffLine]:
-    ours, theirs = [each.text for each in left], [each.text for each in right]
+    ours, theirs = ([_NONCE.sub(r"<<\1>>", each.text) for each in side] for side in (left, right))
     for tag, a, b, c, d in SequenceMatcher(None, ours, theirs).get_opcodes():
         if tag == "equal":
             yield from (DiffLine("same", line) for line in right[c:d])
