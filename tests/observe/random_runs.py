@@ -22,7 +22,7 @@ AGENTS = ("sql-analyst", "summariser")
 FLOWS = ("playbook:pbk_one", "playbook:pbk_two", None)
 
 
-async def _anything(clock: MovableClock, execution: Execution) -> Json:
+async def _anything(clock: MovableClock, execution: Execution) -> Json:  # noqa: C901 - it may do anything
     random = Random(execution.request.inputs["seed"])
     done = 0
 
@@ -53,16 +53,15 @@ async def _anything(clock: MovableClock, execution: Execution) -> Json:
                 request = {"tool": tool, "arguments": {}}
                 await step(f"{above}call-{n}", request, _outcome(random, tool), EntryType.call_done)
 
-    for n in range(random.randrange(3)):
-        agent, of = random.choice(AGENTS), f"work-{n}"
+    async def work_of_agent(of: str) -> None:
+        agent = random.choice(AGENTS)
         await step(f"{of}/begin", {"agent": agent}, None, EntryType.step_started, of)
         await calls(f"{of}/")
-        if random.random() < 0.15:
-            # Its work has no end: the run fails below it, or goes on without it.
-            if random.random() < 0.5:
-                raise Invalid("The agent gave up.", code="gave-up")
-            continue
-        await step(f"{of}/end", {"agent": agent}, None, EntryType.step_finished, of)
+        if not _gives_up(random):
+            await step(f"{of}/end", {"agent": agent}, None, EntryType.step_finished, of)
+
+    for n in range(random.randrange(3)):
+        await work_of_agent(f"work-{n}")
     await calls("")
     if execution.request.inputs["levels"] and random.random() < 0.5:
         inputs = {"seed": random.randrange(10**9), "levels": 0}
@@ -70,6 +69,13 @@ async def _anything(clock: MovableClock, execution: Execution) -> Json:
     if random.random() < 0.25:
         raise Invalid("It did not work out.", code=random.choice(["no-luck", "bad-day"]))
     return None
+
+
+def _gives_up(random: Random) -> bool:
+    """Whether the work of an agent has no end: the run fails with it, or goes on without it."""
+    if random.random() < 0.07:
+        raise Invalid("The agent gave up.", code="gave-up")
+    return random.random() < 0.07
 
 
 def _answer(random: Random) -> Json:
