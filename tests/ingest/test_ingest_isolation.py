@@ -15,8 +15,9 @@ import pytest
 from steward import ingest
 from steward.core.errors import Invalid, NotFound, TooLarge, Unavailable
 from steward.ingest import Limits, Options, isolation
-from steward.ingest.forking import Stem
+from steward.isolation import ForkServer
 
+READERS = ("steward.ingest.reader_process", isolation._ENVIRONMENT)
 TABLE = b"id,t\n1,a\n2,b\n"
 
 
@@ -41,18 +42,19 @@ class BrokenReader:
         self._monkeypatch = monkeypatch
         self._folder = folder
         self.real_python = sys.executable
-        self.stem = Stem()
+        self.stem = ForkServer(*READERS)
 
     def does(self, code: str, idle_seconds: float = 60) -> None:
         script = self._folder / "stem"
         script.write_text(
             "import os, sys\n"
-            "from steward.ingest import forking, reader\n"
+            "from steward.ingest import reader\n"
+            "from steward.isolation import forks\n"
             "def answer(request, limits, progress):\n"
             f"{textwrap.indent(code, '    ')}\n"
             "real, reader.answer = reader.answer, answer\n"
-            f"forking._IDLE_SECONDS = {idle_seconds}\n"
-            "forking.main()\n"
+            f"forks._IDLE_SECONDS = {idle_seconds}\n"
+            "forks.serve_forks((), reader.serve)\n"
         )
         runner = self._folder / "python"
         runner.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{script}"\n')
@@ -221,7 +223,7 @@ def test_readers_end_with_a_caller_that_is_killed(
 
 
 def test_what_cannot_be_started_is_said(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stem = Stem()
+    stem = ForkServer(*READERS)
     monkeypatch.setattr(isolation, "stem", stem)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(Unavailable, match="short of memory or processes"):
@@ -229,7 +231,7 @@ def test_what_cannot_be_started_is_said(table: Path, monkeypatch: pytest.MonkeyP
     stem.close()
 
 
-def _process(stem: Stem) -> subprocess.Popen[bytes]:
+def _process(stem: ForkServer) -> subprocess.Popen[bytes]:
     assert stem.process is not None
     return stem.process
 

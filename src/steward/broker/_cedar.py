@@ -5,13 +5,13 @@ import json
 import select
 import signal
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from steward.core import Unavailable
+from steward.isolation import CannotStart, end_program, program_command, start_program
 
 _LONGEST_WAIT: Final = 60.0
 """Seconds for one answer. The process itself ends a text that takes too much of the processor, however busy the machine
@@ -89,16 +89,8 @@ class Engine:
     def _start(self) -> None:
         self._end()
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-                [sys.executable, "-I", str(_PROGRAM)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={},
-                cwd="/",
-                start_new_session=True,
-            )
-        except OSError as problem:
+            self._process = start_program(program_command(_PROGRAM), {}, stderr=subprocess.DEVNULL)
+        except CannotStart as problem:
             raise Unavailable(
                 "No process could be started to check the policy: the machine is most likely short of "
                 "memory. Try again later."
@@ -106,14 +98,8 @@ class Engine:
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+        if process is not None:
+            end_program(process)
 
 
 def _ended_by(process: "subprocess.Popen[bytes]") -> int | None:

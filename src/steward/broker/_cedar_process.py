@@ -1,6 +1,6 @@
 """Reads policy texts with Cedar's parser, in a process that may die of them.
 
-Run as a program by `_cedar.py`, with nothing but Cedar loaded: it answers lines of JSON with lines of JSON. The
+Run as a program by `_cedar.py`, with little but Cedar loaded: it answers lines of JSON with lines of JSON. The
 parser recurses without a limit of its own, so it gets a quarter of the stack that the server has: what this process
 survives, the server survives.
 """
@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 import cedarpy
+
+from steward.isolation import lower_limits
 
 _STACK_BYTES = 2 << 20
 _MEMORY_BYTES = 2 << 30
@@ -65,8 +67,7 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+    lower_limits({"CORE": 0, "AS": _MEMORY_BYTES})
     threading.stack_size(_STACK_BYTES)
     worker = threading.Thread(target=_serve)
     worker.start()

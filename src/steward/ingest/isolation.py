@@ -1,6 +1,6 @@
 """Reads files in a process of their own, so that a hostile one hurts nothing but its own reading.
 
-The reader (`reader.py`, forked as `forking.py` says) gets one request and answers with lines of JSON:
+The reader (`reader.py`, forked by `reader_process.py`) gets one request and answers with lines of JSON:
 progress, then one result or one error. Whatever ends it otherwise becomes an error that says so. Its
 scratch folder belongs to the caller, who removes it even after a kill.
 """
@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter
 
-from steward.core import Invalid, StewardError, TooLarge, work
-from steward.core import errors as core_errors
+from steward.core import Invalid, StewardError, TooLarge, Unavailable, error_from_json, work
 from steward.ingest.findings import Inspection, Loaded
-from steward.ingest.forking import Line, Stem
 from steward.ingest.job import Progress, no_progress
 from steward.ingest.options import DEFAULT_LIMITS, DEFAULT_OPTIONS, Limits, Options
 from steward.ingest.reader import STDERR
+from steward.isolation import CannotStart, ForkServer, Line
 
 if TYPE_CHECKING:
     from steward.ingest.querying import Asked
@@ -39,7 +38,16 @@ _GRACE_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.2
 _openers: Final = ThreadPoolExecutor(thread_name_prefix="steward-reader")
 
-stem = Stem()
+_ENVIRONMENT: Final = {
+    "LC_ALL": "C.UTF-8",
+    # Arrow's own allocator begins by reserving a gigabyte, which would count against the limit unused.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    # A thread that waits for sums to add up would be lost in a fork.
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Nothing of the caller's environment reaches a reader: no secrets, no settings."""
+
+stem = ForkServer("steward.ingest.reader_process", _ENVIRONMENT)
 """What all readings of this process are forked from."""
 atexit.register(stem.close)
 
@@ -184,10 +192,15 @@ def _line(patience: float) -> Line:
         while not opening.done():
             wait([opening], timeout=_LOOK_SECONDS)
             work.current().check()
+        return opening.result()
     except work.Stopped:
         opening.add_done_callback(_close)
         raise
-    return opening.result()
+    except CannotStart:
+        raise Unavailable(
+            "No process could be started to read the data: the machine is most likely short "
+            "of memory or processes. Try again later."
+        ) from None
 
 
 def _close(opening: Future[Line]) -> None:
@@ -231,7 +244,7 @@ class _Reading:
             if "progress" in message:
                 progress(*message["progress"])
             elif "error" in message:
-                raise _error_from(message["error"])
+                raise error_from_json(message["error"])
             elif "ended" in message:
                 raise self._ended(message["ended"])
             else:
@@ -278,12 +291,3 @@ class _Reading:
             kind = re.match(r"[A-Za-z_][\w.]{2,80}(?=:|$)", last)
             return f" ({kind[0]})" if kind else ""
         return ""
-
-
-def _error_from(error: dict[str, Any]) -> StewardError:
-    """The child's error as the class it was raised as."""
-    kind = getattr(core_errors, str(error["class"]), Invalid)
-    if not (isinstance(kind, type) and issubclass(kind, StewardError)):
-        kind = Invalid
-    known: StewardError = kind(str(error["message"]), code=str(error["code"]))
-    return known

@@ -1,9 +1,7 @@
 """What one reader does, in the process that was forked for it: one request, one answer, then it is gone."""
 
-import contextlib
 import json
 import os
-import resource
 import socket
 import tempfile
 from collections.abc import Callable
@@ -13,9 +11,10 @@ from typing import IO, Any, Final, NoReturn
 
 from pydantic import TypeAdapter
 
-from steward.core import StewardError, TooLarge
+from steward.core import StewardError, TooLarge, error_to_json
 from steward.ingest.job import Progress
 from steward.ingest.options import Limits, Options
+from steward.isolation import lower_limits
 
 STDERR: Final = "stderr"
 """The file in the scratch folder for everything that a library prints."""
@@ -30,7 +29,19 @@ def serve(line: socket.socket) -> NoReturn:
         request = json.loads(incoming.readline())
     _settle(request["scratch"])
     limits = _LIMITS.validate_python(request["limits"])
-    _lower(limits)
+    memory = limits.memory_mb << 20
+    lower_limits(
+        {
+            "CORE": 0,
+            # Address space is not memory: libraries reserve more than they use.
+            "AS": memory + (4 << 30),
+            "DATA": memory,
+            "CPU": limits.cpu_seconds,
+            "FSIZE": limits.output_mb << 20,
+            "NOFILE": 256,
+        },
+        cpu_grace=5,
+    )
     with line.makefile("w", encoding="utf-8") as out:
         print(json.dumps(answer(request, limits, _reporter(out))), file=out, flush=True)
     # Some libraries crash while they are torn down; the answer is out, nothing else matters.
@@ -57,14 +68,10 @@ def answer(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
     try:
         return _serve(request, limits, progress)
     except (MemoryError, duckdb.OutOfMemoryException):
-        return _error(
-            TooLarge(
-                f"{request.get('name', 'The source')!r} needs more than {limits.memory_mb:,} MB to read.",
-                code="reading-too-large",
-            )
-        )
+        message = f"{request.get('name', 'The source')!r} needs more than {limits.memory_mb:,} MB to read."
+        return {"error": error_to_json(TooLarge(message, code="reading-too-large"))}
     except StewardError as problem:
-        return _error(problem)
+        return {"error": error_to_json(problem)}
 
 
 def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[str, Any]:
@@ -109,42 +116,8 @@ def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
     return {"result": asdict(doing[request["do"]]())}
 
 
-def _error(problem: StewardError) -> dict[str, Any]:
-    return {
-        "error": {
-            "class": type(problem).__name__,
-            "code": problem.specific_code,
-            "message": problem.message,
-        }
-    }
-
-
 def _reporter(out: IO[str]) -> Progress:
     def report(doing: str, done: int, total: int | None) -> None:
         print(json.dumps({"progress": [doing, done, total]}), file=out, flush=True)
 
     return report
-
-
-def _lower(limits: Limits) -> None:
-    """Lowers the process's limits where the system has them; macOS lacks some."""
-    memory = limits.memory_mb << 20
-    wanted = {
-        "RLIMIT_CORE": 0,
-        # Address space is not memory: libraries reserve more than they use.
-        "RLIMIT_AS": memory + (4 << 30),
-        "RLIMIT_DATA": memory,
-        "RLIMIT_CPU": limits.cpu_seconds,
-        "RLIMIT_FSIZE": limits.output_mb << 20,
-        "RLIMIT_NOFILE": 256,
-    }
-    for name, value in wanted.items():
-        kind = getattr(resource, name, None)
-        if kind is None:
-            continue
-        _, hard = resource.getrlimit(kind)
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # At the hard limit of CPU time the system kills without saying why.
-        firm = most + 5 if name == "RLIMIT_CPU" and hard == resource.RLIM_INFINITY else most
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, firm))

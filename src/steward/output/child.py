@@ -1,21 +1,24 @@
 """The program of the drawing process: JSON jobs on standard input, bytes on standard output.
 
-It runs as a file of its own, without the rest of Steward, because V8 and Typst take memory that the server should not
+It runs as a file of its own, almost without the rest of Steward, because V8 and Typst take memory that the server should not
 hold, cannot be interrupted, and may abort the process that hosts them when a specification exhausts them.
 The answer is one line of JSON (sizes, or an error), then the results one after another.
 """
 
 import json
-import resource
 import sys
 from typing import Any
+
+from steward.isolation import lower_limits
 
 _VEGA_LITE = "6.4"
 _MEMORY = 2 << 30
 
 
 def main() -> None:
-    _limit()
+    # Neither a runaway script nor a crash may hurt the machine. Private memory only: V8 reserves far more addresses
+    # than it uses.
+    lower_limits({"CORE": 0, "FSIZE": 0, "CPU": 300, "DATA": _MEMORY})
     job = json.loads(sys.stdin.buffer.read())
     results: list[bytes] = []
     for number, task in enumerate(job["tasks"]):
@@ -25,16 +28,6 @@ def main() -> None:
             _answer({"error": str(problem)[:2_000], "task": number}, [])
             return
     _answer({"sizes": [len(result) for result in results]}, results)
-
-
-def _limit() -> None:
-    """Neither a runaway script nor a crash may hurt the machine."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (300, 300))
-    if sys.platform == "linux":
-        # Private memory only: V8 reserves far more addresses than it uses.
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
 
 
 def _vega_svg(task: dict[str, Any]) -> bytes:

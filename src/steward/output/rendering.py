@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from steward.core import Invalid, TooLarge, Unavailable
+from steward.isolation import CannotStart, program_command, run_program
 
 _PROGRAM = Path(__file__).with_name("child.py")
 DEFAULT_SECONDS = 60.0
@@ -36,29 +35,24 @@ def _child(job: bytes, folder: str, seconds: float) -> bytes:
     # Only what is named here reaches the child: no proxy, no token, no locale of the machine.
     environment = {"PATH": os.defpath, "HOME": folder, "TZ": "UTC", "LANG": "C.UTF-8"}
     try:
-        # -I: neither the working directory nor the environment can put code in front of ours.
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-I", str(_PROGRAM)],
-            input=job,
-            capture_output=True,
-            cwd=folder,
-            env=environment,
-            timeout=seconds,
-            check=False,
+        done = run_program(
+            program_command(_PROGRAM), environment, folder, seconds=seconds, given=job
         )
-    except subprocess.TimeoutExpired as problem:
+    except CannotStart as problem:
+        raise Unavailable(f"The drawing process could not be started: {problem}.") from None
+    if done.late:
         raise TooLarge(
             f"Drawing took longer than {seconds:g} seconds and was stopped. "
             "Show fewer points, views or rows.",
             code="drawing-timeout",
-        ) from problem
-    if done.returncode != 0:
+        )
+    if done.status != 0:
         raise Unavailable(
-            f"The drawing process stopped with status {done.returncode}; it may have run out of memory. "
+            f"The drawing process stopped with status {done.status}; it may have run out of memory. "
             "Try again, or show less.",
             code="drawing-stopped",
         )
-    return done.stdout
+    return done.out
 
 
 def _results(answer: bytes) -> list[bytes]:

@@ -11,13 +11,14 @@ import select
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from steward.core import is_alone
+from steward.isolation import Exchange, Stream
 from steward.sandbox.cgroups import Cgroup
 from steward.sandbox.collect import Collected, collect, used
 from steward.sandbox.contract import Answer, Envelope, Limits, Response, Status, Tier, Timings
@@ -68,6 +69,10 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.process, signal.SIGKILL)
 
+    def close_request(self) -> None:
+        os.close(self.request)
+        self.request = -1
+
     def wait_dead(self) -> None:
         select.select([self.process], [], [])
 
@@ -82,22 +87,6 @@ class Child:
         self.cleaned()
 
 
-@dataclass
-class _Stream:
-    limit: int
-    kept: bytearray = field(default_factory=bytearray)
-    dropped: int = 0
-
-    def take(self, piece: bytes) -> None:
-        room = self.limit - len(self.kept)
-        self.kept += piece[:room]
-        self.dropped += max(len(piece) - room, 0)
-
-    @property
-    def text(self) -> str:
-        return self.kept.decode("utf-8", "replace")
-
-
 class Supervision:
     """One execution; `run` blocks and belongs in a thread of its own."""
 
@@ -110,9 +99,9 @@ class Supervision:
         self._started = time.monotonic()
         share = max(self._limits.output_bytes // _OUTPUT_SHARE, _LEAST_OUTPUT)
         # JSON may need several bytes for one that counts.
-        self._answer = _Stream(self._limits.output_bytes * 6 + _PIECE)
-        self._out = _Stream(share)
-        self._err = _Stream(share)
+        self._answer = Stream(self._limits.output_bytes * 6 + _PIECE)
+        self._out = Stream(share)
+        self._err = Stream(share)
         self._memory_peak = 0
         # Asked for by the watchdog alone, which most executions never see.
         self._pid: int | None = None
@@ -139,9 +128,14 @@ class Supervision:
     def _watch(self) -> tuple[Status, str] | None:
         """Until the child has ended or must; gives the reason when it must."""
         child = self._child
-        pending = memoryview(self._envelope.model_dump_json().encode())
-        streams = {child.answer: self._answer, child.stdout: self._out, child.stderr: self._err}
-        watch = self._poll(tuple(streams))
+        outputs = {child.answer: self._answer, child.stdout: self._out, child.stderr: self._err}
+        exchange = Exchange(
+            self._envelope.model_dump_json().encode(),
+            child.request,
+            child.close_request,
+            outputs,
+            (child.process, self._cancelled),
+        )
         deadline = self._started + self._limits.wall_seconds
         check = self._started + _TICK
         while True:
@@ -153,64 +147,15 @@ class Supervision:
                 reason = self._over()
                 if reason:
                     return reason
-            ready = {
-                found for found, _ in watch.poll(max(min(check, deadline) - now, 0.001) * 1000)
-            }
+            ready = exchange.step(max(min(check, deadline) - now, 0.001))
             if self._cancelled in ready:
                 return "cancelled", "It was cancelled."
-            if child.request in ready:
-                pending = self._feed(watch, pending)
-            ended = [d for d in ready & set(streams) if not self._read(d, streams[d])]
-            if child.answer in ended or child.process in ready:
+            if child.answer in ready or child.process in ready:
                 # All is said; what the process does after that is of no interest.
-                self._drain(streams)
+                exchange.drain()
                 return None
-            for descriptor in ended:
-                watch.unregister(descriptor)
             if self._answer.dropped:
                 return "too_large", "The answer is larger than it may be."
-
-    def _poll(self, outputs: tuple[int, ...]) -> "select.poll":
-        watch = select.poll()
-        for descriptor in (*outputs, self._child.request):
-            os.set_blocking(descriptor, False)
-        for descriptor in (*outputs, self._child.process, self._cancelled):
-            watch.register(descriptor, select.POLLIN)
-        watch.register(self._child.request, select.POLLOUT)
-        return watch
-
-    def _feed(self, watch: "select.poll", pending: memoryview) -> memoryview:
-        try:
-            pending = pending[os.write(self._child.request, pending[:_PIECE]) :]
-        except BlockingIOError:
-            return pending
-        except BrokenPipeError:
-            pending = pending[:0]
-        if not pending:
-            watch.unregister(self._child.request)
-            os.close(self._child.request)
-            self._child.request = -1
-        return pending
-
-    def _read(self, descriptor: int, stream: _Stream) -> bool:
-        try:
-            piece = os.read(descriptor, _PIECE)
-        except BlockingIOError:
-            return True
-        stream.take(piece)
-        return bool(piece)
-
-    def _drain(self, streams: dict[int, _Stream]) -> None:
-        """What lies in the pipes already; a pipe holds little, so this ends."""
-        for descriptor, stream in streams.items():
-            for _ in range(64):
-                try:
-                    piece = os.read(descriptor, _PIECE)
-                except (BlockingIOError, OSError):
-                    break
-                if not piece:
-                    break
-                stream.take(piece)
 
     def _over(self) -> tuple[Status, str] | None:
         """The watchdog, for what no limit of the kernel covers: memory in use, threads, scratch."""

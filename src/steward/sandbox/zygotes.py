@@ -8,7 +8,6 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.core import Unavailable
+from steward.isolation import CannotStart, end_program, program_command, start_program
 from steward.sandbox import cgroups
 from steward.sandbox.cgroups import Cgroup
 from steward.sandbox.contract import Tier
@@ -178,16 +178,17 @@ class Zygote:
         self._control = ours
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the zygote
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-I", "-B", "-X", "utf8", "-m", _MODULE, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._words,
-                cwd="/",
-                env=_ENVIRONMENT,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
+            try:
+                self._process = start_program(
+                    program_command(_MODULE, str(theirs.fileno()), keeps_bytecode=False),
+                    _ENVIRONMENT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._words,
+                    pass_fds=(theirs.fileno(),),
+                )
+            except CannotStart as problem:
+                raise Unavailable(f"The sandbox's zygote did not start: {problem}") from None
         order = {
             "tier": self.tier,
             "data_roots": list(roots),
@@ -257,11 +258,9 @@ class Zygote:
         self.alive = False
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end_program(self._process)
         if hasattr(self, "_reader"):
             self._reader.join(_END_SECONDS)
         self._control.close()

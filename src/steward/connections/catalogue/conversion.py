@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,14 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from steward.connections.catalogue import worker
-from steward.core import StewardError, TooLarge, Unavailable, errors, minimal_environment
+from steward.core import TooLarge, Unavailable, error_from_json, minimal_environment
+from steward.isolation import CannotStart, program_command, run_program
 
 _SECONDS: Final = 300
-_ERRORS: Final[Mapping[str, type[StewardError]]] = {
-    "TooLarge": TooLarge,
-    "Invalid": errors.Invalid,
-    "NotFound": errors.NotFound,
-}
 
 
 def convert_packaged(service_id: str) -> bytes:
@@ -50,30 +44,20 @@ def _worked(request: Mapping[str, Any], content: bytes | None = None) -> Iterato
             (folder / worker.CONTENT).write_bytes(content)
         _run(folder)
         if (folder / worker.ERROR).exists():
-            raise _error(json.loads((folder / worker.ERROR).read_text()))
+            raise error_from_json(json.loads((folder / worker.ERROR).read_text()))
         yield folder
 
 
 def _run(folder: Path) -> None:
-    command = [sys.executable, "-m", worker.__name__, str(folder)]
+    command = program_command(worker.__name__, str(folder))
     try:
-        done = subprocess.run(  # noqa: S603 - our own module
-            command,
-            env=minimal_environment(),
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-            cwd=folder,
-        )
-    except subprocess.TimeoutExpired:
-        raise Unavailable("Reading the description took too long.", code="timeout") from None
-    if done.returncode != 0:
+        done = run_program(command, minimal_environment(), str(folder), seconds=_SECONDS)
+    except CannotStart as problem:
+        raise Unavailable(f"The description cannot be read now: {problem}.") from None
+    if done.late:
+        raise Unavailable("Reading the description took too long.", code="timeout")
+    if done.status != 0:
         raise TooLarge(
             "Reading the description took more memory or time than is allowed.",
             code="description-too-large",
         )
-
-
-def _error(told: Mapping[str, str]) -> StewardError:
-    kind = _ERRORS.get(told["class"], errors.Invalid)
-    return kind(told["message"], code=told["code"])

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from steward.connections.catalogue import _notify_process as process
 from steward.connections.catalogue.record import Service
 from steward.connections.http import Http, HttpLimits
 from steward.core import Invalid, Misconfigured, StewardError, Unavailable, minimal_environment
+from steward.isolation import program_command
 
 _SECONDS: Final = 60
 _MOST_REQUESTS: Final = 60
@@ -62,9 +62,7 @@ async def call_notify(
 
 async def _conversed(http: Http, request: Mapping[str, Any]) -> bool:
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        process.__name__,
+        *program_command(process.__name__),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -3,11 +3,9 @@
 The folder holds `request.json`; what was found is written beside it, as lines of JSON.
 """
 
-import contextlib
 import gzip
 import hashlib
 import json
-import resource
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +14,8 @@ from steward.connections.catalogue import packages
 from steward.connections.catalogue.adapters import google_discovery, graphql, openapi
 from steward.connections.catalogue.record import Service
 from steward.connections.catalogue.texts import read_text, require_size
-from steward.core import Invalid, StewardError
+from steward.core import Invalid, StewardError, TooLarge, error_to_json
+from steward.isolation import lower_limits
 
 MEMORY: Final = 2 << 30
 SECONDS: Final = 120
@@ -28,9 +27,7 @@ ERROR: Final = "error.json"
 
 
 def main(folder: Path) -> None:
-    _limit(resource.RLIMIT_DATA, MEMORY)
-    _limit(resource.RLIMIT_CPU, SECONDS)
-    _limit(resource.RLIMIT_CORE, 0)
+    lower_limits({"DATA": MEMORY, "CPU": SECONDS, "CORE": 0})
     request = json.loads((folder / REQUEST).read_text())
     try:
         if request["do"] == "outline":
@@ -38,9 +35,9 @@ def main(folder: Path) -> None:
         else:
             _write_record(folder / RECORD, _described(folder, request))
     except MemoryError:
-        _write_error(folder, "TooLarge", "The description needs too much memory.", "too-large")
+        _write_error(folder, TooLarge("The description needs too much memory."))
     except StewardError as problem:
-        _write_error(folder, type(problem).__name__, problem.message, problem.specific_code)
+        _write_error(folder, problem)
 
 
 def _described(folder: Path, request: dict[str, Any]) -> Service:
@@ -122,14 +119,8 @@ _SHOWN: Final = (
 )
 
 
-def _write_error(folder: Path, kind: str, message: str, code: str) -> None:
-    told = {"class": kind, "message": message, "code": code}
-    (folder / ERROR).write_text(json.dumps(told))
-
-
-def _limit(kind: int, value: int) -> None:
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(kind, (value, value))
+def _write_error(folder: Path, problem: StewardError) -> None:
+    (folder / ERROR).write_text(json.dumps(error_to_json(problem)))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ import http
 import http.client
 import importlib.util
 import os
-import resource
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from steward.core import Misconfigured, Unavailable, minimal_environment
+from steward.isolation import CannotStart, end_program, lower_limits, start_program
 from steward.models.local.weights import Shelf
 
 Engine = Literal["llama-server", "llama-cpp-python", "xllamacpp"]
@@ -110,21 +109,23 @@ class LocalServers:
         log = self._shelf.folder / f"{name}.log"
         limit = path.stat().st_size * 2 + _MORE_MEMORY
         with log.open("wb") as output:
-            process = subprocess.Popen(  # noqa: S603
-                command,
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=_environment(key),
-                start_new_session=True,
-                preexec_fn=lambda: _limit(limit),  # noqa: PLW1509
-            )
+            try:
+                process = start_program(
+                    command,
+                    _environment(key),
+                    ".",
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    preexec_fn=lambda: _limit(limit),
+                )
+            except CannotStart as problem:
+                raise Unavailable(f"The server of {name} cannot be started: {problem}.") from None
         _say(process, key)
         running = Running(name, process, f"http://127.0.0.1:{port}/v1", key)
         try:
             _await_answer(running, port)
         except Unavailable:
-            _end(process)
+            end_program(process, _GRACE_S)
             raise
         return running
 
@@ -141,7 +142,7 @@ class LocalServers:
             now = time.monotonic()
             for name, running in list(self._running.items()):
                 if not running.asked and now - running.used >= self._idle:
-                    _end(running.process)
+                    end_program(running.process, _GRACE_S)
                     del self._running[name]
             if self._running:
                 self._rest_later()
@@ -152,7 +153,7 @@ class LocalServers:
                 self._watch.cancel()
                 self._watch = None
             for running in self._running.values():
-                _end(running.process)
+                end_program(running.process, _GRACE_S)
             self._running.clear()
 
 
@@ -202,8 +203,7 @@ def _say(process: subprocess.Popen[bytes], key: str) -> None:
 
 
 def _limit(memory: int) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    lower_limits({"AS": memory, "CORE": 0})
     os.nice(5)
 
 
@@ -239,16 +239,3 @@ def _is_ready(port: int) -> bool:
         return False
     finally:
         line.close()
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is not None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-    try:
-        process.wait(_GRACE_S)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()

@@ -5,12 +5,10 @@ The image holds Python, Steward and the libraries; the command line tool is all 
 
 import contextlib
 import subprocess
-import time
 from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
-from steward.core import Unavailable
 from steward.sandbox.contract import Envelope, Request, Response
 from steward.sandbox.providers import PROVIDERS
 from steward.sandbox.providers._container import (
@@ -22,7 +20,7 @@ from steward.sandbox.providers._container import (
     memory_of,
     proven,
 )
-from steward.sandbox.providers._process import converse, understood
+from steward.sandbox.providers._process import run_runner
 from steward.sandbox.walls import Walls
 
 _TOOL_SECONDS: Final = 30.0
@@ -61,29 +59,21 @@ class Docker:
 
     def run(self, envelope: Envelope, cancelled: int) -> Response:
         name = f"steward-{uuid4().hex}"
-        started = time.monotonic()
-        limits = envelope.request.limits
         placed = envelope.model_copy(update={"scratch": SCRATCH})
         try:
-            process = subprocess.Popen(  # noqa: S603 - the administrator's own tool
+            response, _ = run_runner(
                 self.command(name, envelope.request),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
+                placed,
+                cancelled,
+                environment=None,
+                folder=".",
+                start_seconds=self._start_seconds,
+                name=self._command[0],
+                cleaned=_without_advice,
             )
-        except OSError as problem:
-            raise Unavailable(f"{self._command[0]} cannot be started: {problem.strerror}") from None
-        with process:
-            try:
-                said, words, late = converse(process, placed, cancelled, self._start_seconds)
-            finally:
-                process.kill()
-                process.wait()
-                # Ending the tool alone would leave the container running.
-                self._kill(name)
-        total = (time.monotonic() - started) * 1000
-        response = understood(said, _without_advice(words), late, limits, total)
+        finally:
+            # Ending the tool alone would leave the container running.
+            self._kill(name)
         walls = [*_WALLS, *response.walls]
         return response.model_copy(update={"tier": "container", "walls": walls})
 

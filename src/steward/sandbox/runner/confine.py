@@ -1,10 +1,10 @@
 """The walls of one child, raised in order, each from which there is no way back."""
 
 import os
-import resource
 from dataclasses import dataclass
 from typing import Final
 
+from steward.isolation import lower_limits
 from steward.sandbox.contract import Limits, Tier
 from steward.sandbox.runner import kernel, landlock, root, seccomp
 
@@ -79,25 +79,20 @@ def narrow_to(
     if rules is not None:
         rules.read(files)
         rules.enforce()
-    _limit(resource.RLIMIT_DATA, base_data + limits.memory_bytes)
-    _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
-    _limit(resource.RLIMIT_FSIZE, limits.scratch_bytes)
+    lower_limits(
+        {
+            "DATA": base_data + limits.memory_bytes,
+            "CPU": limits.cpu_seconds,
+            "FSIZE": limits.scratch_bytes,
+        }
+    )
 
 
 def _fixed_limits(place: Place) -> None:
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NOFILE, _MOST_FILES)
-    _limit(resource.RLIMIT_MEMLOCK, 0)
-    _limit(resource.RLIMIT_MSGQUEUE, 0)
+    lower_limits({"CORE": 0, "NOFILE": _MOST_FILES, "MEMLOCK": 0, "MSGQUEUE": 0})
     if place.tier == "ns":
         # Without a namespace this would count every process of the user.
-        _limit(resource.RLIMIT_NPROC, _MOST_THREADS)
-
-
-def _limit(kind: int, value: int) -> None:
-    _, hard = resource.getrlimit(kind)
-    most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (most, most))
+        lower_limits({"NPROC": _MOST_THREADS})
 
 
 def _close_others(keep: set[int]) -> None:
