@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from steward.api.middleware import RequestFrame
+from steward.core import EnvironmentSource
 from steward.identity import Role
+from steward.store import SecretSources
 from steward.testing import Installation
 
 API = "/api/v1"
@@ -136,6 +138,26 @@ def test_rate_limits_are_per_principal_and_pass(installation: Installation) -> N
     refused = first.get(f"{API}/me")
     installation.clock.advance(seconds=int(refused.headers["retry-after"]))
     assert first.get(f"{API}/me").status_code == 200
+
+
+def test_a_secret_may_live_elsewhere(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_PASSWORD", "a very unusual value")
+    team = EnvironmentSource(kind="environment", prefix="TEAM_")
+    monkeypatch.setattr(installation.steward.secrets, "sources", SecretSources({"team": team}))
+    client = installation.owner.client
+    base = f"{API}/projects/{installation.scope.project_id}/secrets"
+    assert client.get(f"{base}/sources").json() == [{"name": "team", "kind": "environment"}]
+    body = {"source": "team", "reference": "TEAM_PASSWORD"}
+    made = client.put(f"{base}/db", json=body)
+    assert (made.status_code, made.json()["reference"]) == (200, "TEAM_PASSWORD")
+    assert "unusual" not in client.get(base).text
+    for wrong in ({}, {**body, "value": "x"}, {"source": "team"}, {"value": "x", "reference": "y"}):
+        assert client.put(f"{base}/db", json=wrong).status_code == 422
+    assert client.put(f"{base}/db", json={**body, "source": "there"}).status_code == 404
+    assert client.put(f"{base}/db", json={**body, "reference": "HOME"}).status_code == 422
+    assert client.put(f"{base}/db", json={**body, "reference": "TEAM_NONE"}).status_code == 404
 
 
 def test_values_of_secrets_never_come_back(installation: Installation) -> None:

@@ -56,6 +56,7 @@ from steward.store import (
     Keyring,
     PostgresBus,
     Scope,
+    SecretSources,
     SecretStore,
     Signer,
     migrate,
@@ -152,7 +153,7 @@ def open_steward(
         on_failure.pop_all()
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
-    secrets = SecretStore(database, keyring, clock, events)
+    secrets = SecretStore(database, keyring, clock, events, SecretSources(settings.secrets.sources))
     scrubbing = Scrubbing(database, secrets, clock)
     workbench = Workbench(
         database,

@@ -461,6 +461,74 @@ class ObserveSettings(_Section):
     )
 
 
+class _SecretSource(_Section):
+    projects: list[str] = []
+    """Ids of the projects that may use it; empty: all."""
+
+
+class EnvironmentSource(_SecretSource):
+    """Variables of the process."""
+
+    kind: Literal["environment"]
+    prefix: Annotated[str, Field(min_length=1, max_length=100)]
+    """How the names of variables begin that may be read. Steward's own settings may not."""
+
+    @field_validator("prefix")
+    @classmethod
+    def _is_not_ours(cls, prefix: str) -> str:
+        if prefix.startswith(PREFIX) or PREFIX.startswith(prefix):
+            raise ValueError(f"variables that begin with {PREFIX} are the settings themselves")
+        return prefix
+
+
+class FilesSource(_SecretSource):
+    """Files of a folder, as Docker and Kubernetes mount them."""
+
+    kind: Literal["files"]
+    folder: Path
+
+
+class VaultSource(_SecretSource):
+    """The key-value engine, version 2, of a HashiCorp Vault or OpenBao server."""
+
+    kind: Literal["vault"]
+    address: Annotated[str, Field(pattern=r"^https?://")]
+    namespace: str | None = None
+    mount: str = "secret"
+    path: str = "steward/{project}"
+    """What paths begin with; `{organisation}` and `{project}` stand for their ids."""
+    login: Literal["token", "approle", "kubernetes"] = "token"
+    role: str = ""
+    """The role id of AppRole, or the role of Kubernetes."""
+    credential: SecretStr | None = None
+    """The token, or the secret id of AppRole; unset: what the file holds."""
+    credential_file: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+    certificate: Path | None = None
+    """Authority that signed the server's certificate; unset: those that the machine trusts."""
+
+    @field_validator("path")
+    @classmethod
+    def _has_known_names(cls, path: str) -> str:
+        try:
+            path.format(organisation="", project="")
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("only {organisation} and {project} stand for something") from None
+        return path
+
+
+SecretSourceSettings = EnvironmentSource | FilesSource | VaultSource
+
+
+class SecretsSettings(_Section):
+    sources: dict[
+        Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")],
+        Annotated[SecretSourceSettings, Field(discriminator="kind")],
+    ] = Field(
+        {},
+        description="Where secrets may live outside of Steward, by name: `environment`, `files` or `vault`. See the guide on secrets.",
+    )
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -488,6 +556,7 @@ class Settings(BaseSettings):
     identity: IdentitySettings = IdentitySettings()
     sign_on: SignOnSettings = SignOnSettings()
     audit: AuditSettings = AuditSettings()
+    secrets: SecretsSettings = SecretsSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     trace: TraceSettings = TraceSettings()

@@ -19,6 +19,7 @@ from steward.store.guarded import (
 from steward.store.logical import Change, Changes, End
 from steward.store.migrate import knows_revision, latest_revision, migrate, schema_revision
 from steward.store.notices import Notice, Notices
+from steward.store.secret_sources import SecretSources
 from steward.store.secrets import (
     OWN_SECRETS,
     Keyring,
@@ -61,6 +62,7 @@ __all__ = [
     "S3Blobs",
     "Scope",
     "SecretInfo",
+    "SecretSources",
     "SecretStore",
     "Sequence64",
     "Signer",

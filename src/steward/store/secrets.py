@@ -17,12 +17,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import Column, LargeBinary, String, Table, UniqueConstraint
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.core import Clock, Misconfigured, NotFound
+from steward.core import Clock, Misconfigured, NotFound, Unavailable
 from steward.store.blobs import sync_folder
 from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, Database
 from steward.store.eventlog import EventLog
 from steward.store.guarded import TypedText
+from steward.store.secret_sources import SecretSources
 from steward.store.tables import Moment, id_column, metadata, scope_columns
 
 secrets = Table(
@@ -32,6 +33,8 @@ secrets = Table(
     Column("name", TypedText(100), nullable=False),
     Column("key_id", String(40), nullable=False),
     Column("ciphertext", LargeBinary, nullable=False),
+    Column("source", String(40)),
+    Column("reference", TypedText(500)),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Column("updated_by", String(40), nullable=False),
@@ -49,6 +52,7 @@ key_checks = Table(
 UNDO_WINDOW = timedelta(minutes=10)
 OWN_SECRETS = "steward."
 """How names begin of what Steward keeps for itself: neither listed nor set by anybody."""
+_FRESH_SECONDS = 60.0
 _NONCE_BYTES = 12
 _KEY_BYTES = 32
 _CHECK_TEXT = b"steward key check"
@@ -63,6 +67,9 @@ class SecretInfo:
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    source: str | None = None
+    """Where the value lives, when not in Steward."""
+    reference: str | None = None
 
 
 class Keyring:
@@ -140,18 +147,55 @@ class Keyring:
             ) from None
 
 
+@dataclass(frozen=True)
+class _Read:
+    """A value as its source gave it."""
+
+    place: str
+    value: str
+    read_at: float
+
+
 class SecretStore:
     def __init__(
-        self, database: Database, keyring: Keyring, clock: Clock, events: EventLog
+        self,
+        database: Database,
+        keyring: Keyring,
+        clock: Clock,
+        events: EventLog,
+        sources: SecretSources | None = None,
     ) -> None:
         self._database = database
         self._keyring = keyring
         self._clock = clock
         self._events = events
+        self.sources = sources or SecretSources({})
+        self._read: dict[tuple[str, str], _Read] = {}
         self.changes = 0
-        """How often this process set a secret; whoever remembers values looks here."""
+        """How often this process learned a new value; whoever remembers values looks here."""
 
     def set(self, scope: Scope, name: str, value: str, *, author: str) -> SecretInfo:
+        return self._set(scope, name, value, author)
+
+    def refer(
+        self, scope: Scope, name: str, source: str, reference: str, *, author: str
+    ) -> SecretInfo:
+        """A secret whose value stays elsewhere; refused where it cannot be read there."""
+        self.sources.check(scope, source, reference)
+        value = self.sources.read(scope, source, reference)
+        made = self._set(scope, name, "", author, source, reference)
+        self._remember(scope, name, f"{source}:{reference}", value)
+        return made
+
+    def _set(
+        self,
+        scope: Scope,
+        name: str,
+        value: str,
+        author: str,
+        source: str | None = None,
+        reference: str | None = None,
+    ) -> SecretInfo:
         now = self._clock.now()
         key_id, ciphertext = self._keyring.seal(
             value.encode(), secret_context(scope.project_id, name)
@@ -159,6 +203,8 @@ class SecretStore:
         fields = {
             "key_id": key_id,
             "ciphertext": ciphertext,
+            "source": source,
+            "reference": reference,
             "updated_at": now,
             "updated_by": author,
             "deleted_at": None,
@@ -175,7 +221,7 @@ class SecretStore:
             if not name.startswith(OWN_SECRETS):
                 self._events.append(tx, "secret.changed", name, {"by": author, "name": name})
         self.changes += 1
-        return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
+        return _info(row)
 
     def get(self, scope: Scope, name: str) -> str:
         """The value, for the code that uses it; it must not reach a prompt, log, trace or error."""
@@ -185,19 +231,45 @@ class SecretStore:
             )
         if row is None:
             raise _missing(name)
-        return self._keyring.open(
-            row.key_id, row.ciphertext, secret_context(scope.project_id, name)
-        ).decode()
+        return self._opened(scope, row) if row.source is None else self._referred(scope, row)
+
+    def _opened(self, scope: Scope, row: sa.Row[Any]) -> str:
+        context = secret_context(scope.project_id, row.name)
+        return self._keyring.open(row.key_id, row.ciphertext, context).decode()
+
+    def _referred(self, scope: Scope, row: sa.Row[Any]) -> str:
+        """What the source says, asked once a minute; while it does not answer, what it said last."""
+        place = f"{row.source}:{row.reference}"
+        known = self._read.get((scope.project_id, row.name))
+        if known is not None and known.place != place:
+            known = None
+        if known is not None and self._clock.monotonic() - known.read_at < _FRESH_SECONDS:
+            return known.value
+        try:
+            value = self.sources.read(scope, row.source, row.reference)
+        except Unavailable:
+            if known is None:
+                raise
+            value = known.value
+        self._remember(scope, row.name, place, value)
+        return value
+
+    def _remember(self, scope: Scope, name: str, place: str, value: str) -> None:
+        before = self._read.get((scope.project_id, name))
+        self._read[scope.project_id, name] = _Read(place, value, self._clock.monotonic())
+        if before is None or before.value != value:
+            self.changes += 1
 
     def values(self, scope: Scope) -> dict[str, str]:
         """Every value of a project by name, for taking them out of what is written; goes nowhere else."""
         with self._database.read(scope) as tx:
             rows = tx.rows(sa.select(secrets))
-        return {
-            row.name: self._keyring.open(
-                row.key_id, row.ciphertext, secret_context(scope.project_id, row.name)
-            ).decode()
-            for row in rows
+        # Of those elsewhere, what this process has read: it can write no other.
+        found = {
+            row.name: self._read.get((scope.project_id, row.name)) for row in rows if row.source
+        }
+        return {row.name: self._opened(scope, row) for row in rows if row.source is None} | {
+            name: read.value for name, read in found.items() if read is not None
         }
 
     def page(self, scope: Scope, *, after: str | None = None, limit: int = 200) -> list[SecretInfo]:
@@ -208,7 +280,7 @@ class SecretStore:
             statement = statement.where(secrets.c.name > after)
         with self._database.read(scope) as tx:
             rows = tx.rows(statement.order_by(secrets.c.name).limit(limit))
-        return [SecretInfo(r.name, r.created_at, r.updated_at, r.updated_by) for r in rows]
+        return [_info(row) for row in rows]
 
     def delete(self, scope: Scope, name: str, author: str | None = None) -> None:
         """Hides a secret at once; it can be brought back within the undo window, then it is gone."""
@@ -242,7 +314,7 @@ class SecretStore:
                 raise NotFound(f"There is no recently deleted secret called {name!r}; set it anew.")
             row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
             self._events.append(tx, "secret.restored", name, {"name": name, "by": author})
-        return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
+        return _info(row)
 
     def forget_unused(self, prefix: str, before: datetime) -> int:
         """Removes secrets of Steward's own, in all projects, that were set before a moment."""
@@ -255,6 +327,12 @@ class SecretStore:
         latest = self._clock.now() - UNDO_WINDOW
         with self._database.write(EVERYWHERE) as tx:
             return tx.execute(sa.delete(secrets).where(secrets.c.deleted_at < latest)).rowcount
+
+
+def _info(row: sa.Row[Any]) -> SecretInfo:
+    return SecretInfo(
+        row.name, row.created_at, row.updated_at, row.updated_by, row.source, row.reference
+    )
 
 
 def open_keyring(database: Database, path: Path, new_key_id: str) -> Keyring:

@@ -5418,6 +5418,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/secrets/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Secret Sources
+         * @description Where secrets of this project may live outside of Steward, as the settings say.
+         */
+        get: operations["list_secret_sources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/secrets/{name}": {
         parameters: {
             query?: never;
@@ -5426,7 +5446,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Set Secret */
+        /**
+         * Set Secret
+         * @description Sets a value, or says where it is read from; a reference that leads nowhere is refused.
+         */
         put: operations["set_secret"];
         post?: never;
         /** Delete Secret */
@@ -14330,6 +14353,16 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Reference
+             * @description Its name there.
+             */
+            reference: string | null;
+            /**
+             * Source
+             * @description Where the value lives; null: in Steward, encrypted.
+             */
+            source: string | null;
+            /**
              * Updated At
              * Format: date-time
              */
@@ -14337,13 +14370,33 @@ export interface components {
             /** Updated By */
             updated_by: string;
         };
-        /** SecretValue */
+        /** SecretSourceOut */
+        SecretSourceOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "environment" | "files" | "vault";
+            /** Name */
+            name: string;
+        };
+        /**
+         * SecretValue
+         * @description The value itself, or the source and the reference from which it is read.
+         */
         SecretValue: {
+            /**
+             * Reference
+             * @description A variable, a file of the folder, or path#field in Vault.
+             */
+            reference?: string | null;
+            /** Source */
+            source?: string | null;
             /**
              * Value
              * Format: password
              */
-            value: string;
+            value?: string | null;
         };
         /**
          * Segment
@@ -46739,6 +46792,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_SecretOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_secret_sources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretSourceOut"][];
                 };
             };
             /** @description Not signed in. */

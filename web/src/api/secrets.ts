@@ -1,5 +1,5 @@
 /** Secrets of a project: their names come back, their values never do. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
@@ -15,14 +15,30 @@ export function secretsQuery(projectId: string) {
   );
 }
 
+export function secretSourcesQuery(projectId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'secret-source'),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/secrets/sources', {
+          params: { path: { project_id: projectId } },
+          signal,
+        }),
+      ),
+  });
+}
+
+/** A value, or where it is read from. */
+export type SecretContent = { value: string } | { source: string; reference: string };
+
 export function useSetSecret(projectId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ name, value }: { name: string; value: string }) =>
+    mutationFn: ({ name, content }: { name: string; content: SecretContent }) =>
       bodyOf(
         api.PUT('/api/v1/projects/{project_id}/secrets/{name}', {
           params: { path: { project_id: projectId, name } },
-          body: { value },
+          body: content,
         }),
       ),
     onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, 'secret') }),

@@ -43,6 +43,13 @@ export default function SecretsPage() {
   const columns: Column<Secret>[] = [
     { id: 'name', header: 'Name', cell: ({ name }) => <Code fz="sm">{name}</Code> },
     {
+      id: 'place',
+      header: 'Where the value is',
+      hideBelow: 'sm',
+      cell: ({ source, reference }) =>
+        source === null ? 'In Steward, encrypted' : `${source}: ${reference}`,
+    },
+    {
       id: 'changed',
       header: 'Last set',
       width: '16rem',
@@ -77,7 +84,7 @@ export default function SecretsPage() {
   return (
     <Page
       title="Secrets"
-      description="Passwords and keys that connections and tools use by name. They are stored encrypted, and nobody can read them back here."
+      description="Passwords and keys that connections and tools use by name. Nobody can read their values back here."
       actions={add}
     >
       <DataTable
