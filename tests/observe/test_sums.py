@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
@@ -161,6 +162,23 @@ def _check_costs(installation: Installation, told: list[Noted], days: int) -> No
         assert round(shown["usd"] * NANO) == sum(line[0] for line in expected.values())
 
 
+def _check_cost_days(installation: Installation, told: list[Noted], zone: str) -> None:
+    found = installation.owner.client.get(
+        f"{API}/projects/{installation.scope.project_id}/costs/days",
+        params={"zone": zone, "days": 40},
+    )
+    today = installation.clock.now().astimezone(ZoneInfo(zone)).date()
+    expected: defaultdict[str, int] = defaultdict(int)
+    for each in told:
+        # Figures are by the hour: an hour belongs to the day in which it begins.
+        day = datetime.fromtimestamp(each.hour * 3600, ZoneInfo(zone)).date()
+        if each.nano_usd and day > today - timedelta(days=40):
+            expected[str(day)] += each.nano_usd
+    assert {line["day"]: round(line["usd"] * NANO) for line in found.json()["items"]} == expected, (
+        zone
+    )
+
+
 def _check_agents(installation: Installation, told: list[Noted], days: int) -> None:
     now = _now(installation)
     for agent in AGENTS:
@@ -246,6 +264,8 @@ def _check_pages(installation: Installation) -> None:
         _check_costs(installation, told, days)
         _check_agents(installation, told, days)
         _check_details(installation, told, days)
+    for zone in ("UTC", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"):
+        _check_cost_days(installation, told, zone)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -8,7 +8,7 @@ from steward.observe.activity_summary import ActivitySummary
 from steward.observe.agent_figures import AgentExplorer, AgentFigures
 from steward.observe.alert_messages import PAGE, Call, line_of, one_line
 from steward.observe.alert_rounds import AlertRounds, Bystanders
-from steward.observe.alert_rules import AlertRule, amount, sentence
+from steward.observe.alert_rules import AlertRule, amount, known_zone, sentence
 from steward.observe.alert_verdicts import ALL, LEAST_BASELINE, Past
 from steward.observe.alerts import OPEN, Alert, Alerts, KeptRule, State, View
 from steward.observe.analysis import Analysis, Analyst, Finding
@@ -106,6 +106,7 @@ __all__ = [
     "facts_of",
     "forecast_spend",
     "is_of_messages",
+    "known_zone",
     "line_of",
     "one_line",
     "sentence",

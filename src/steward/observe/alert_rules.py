@@ -59,7 +59,7 @@ def _plain(text: str) -> str:
     return text
 
 
-def _zone(text: str) -> str:
+def known_zone(text: str) -> str:
     try:
         ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -138,7 +138,7 @@ class QuietHours(_Document):
 
     start: time
     end: time
-    time_zone: Annotated[str, Field(max_length=80), AfterValidator(_zone)] = "UTC"
+    time_zone: Annotated[str, Field(max_length=80), AfterValidator(known_zone)] = "UTC"
 
     @model_validator(mode="after")
     def _not_empty(self) -> "QuietHours":

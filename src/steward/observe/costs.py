@@ -3,17 +3,18 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
 from steward.observe._tables import abouts, people, rollups
-from steward.observe.facts import NANO
+from steward.observe.facts import NANO, hour_of
 from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.overview import Visible, seen
 from steward.observe.projector import Projector
-from steward.observe.rollups import DAY, JOINED, PAID
+from steward.observe.rollups import DAY, HOUR, JOINED, PAID
 from steward.runs import runs_table
 from steward.store import EVERYWHERE, Database, Scope
 
@@ -127,6 +128,27 @@ class CostExplorer:
         spent = sum(line.nano_usd for line in lines)
         first = last - timedelta(days=days - 1)
         return CostReport(first, last, "project", lines, forecasts, len(daily), is_complete, spent)
+
+    def by_day(
+        self, scope: Scope, first: date, zone: ZoneInfo, visible: Visible = None
+    ) -> dict[date, int]:
+        """Billionths of a dollar of each day from the first on that cost anything, as days are in a time zone.
+
+        Figures are by the hour: where midnight is within an hour, its hour counts for the day in which it begins.
+        """
+        self._projector.catch_up(scope)
+        kept = rollups.c
+        wanted = sa.select(kept.at, sa.func.sum(kept.nano_usd).label("nano_usd")).where(
+            kept.grain == HOUR,
+            JOINED,
+            abouts.c.kind.in_(PAID),
+            kept.at >= hour_of(datetime.combine(first, time(), zone)),
+            seen(abouts.c.flow, visible),
+        )
+        spent: defaultdict[date, int] = defaultdict(int)
+        for row in self._rows(scope, wanted.group_by(kept.at)):
+            spent[datetime.fromtimestamp(row.at * 3600, zone).date()] += int(row.nano_usd)
+        return {day: amount for day, amount in sorted(spent.items()) if amount}
 
     def _busy(self, scopes: Sequence[Scope], since: datetime) -> Iterator[Scope]:
         """Those in which a run ended since: a person may be in a thousand projects, and few of them are at work."""

@@ -1,8 +1,13 @@
 /** Deployments of playbooks: checked, made, rolled back, tried on a share of the runs; and two versions compared. */
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
-import { listQuery } from './lists';
+import { itemsOf, listQuery } from './lists';
 import type { components } from './schema';
 import type { Answer } from './types';
 
@@ -160,8 +165,12 @@ export function shadowQuery(projectId: string, playbookId: string) {
   });
 }
 
-export function shadowComparisonsQuery(projectId: string, playbookId: string) {
-  return listQuery<ShadowComparison>(
+const OPEN = new Set<ShadowComparison['state']>(['waiting', 'running']);
+const LOOK_AGAIN = 5_000;
+
+/** Looks again while more may come, and until the last comparison is made. */
+export function shadowComparisonsQuery(projectId: string, playbookId: string, isLive: boolean) {
+  const list = listQuery<ShadowComparison>(
     projectKey(projectId, 'playbook', 'shadow-comparisons', playbookId),
     (query, signal) =>
       bodyOf(
@@ -171,6 +180,11 @@ export function shadowComparisonsQuery(projectId: string, playbookId: string) {
         }),
       ),
   );
+  return infiniteQueryOptions({
+    ...list,
+    refetchInterval: ({ state }) =>
+      isLive || itemsOf(state.data).some((item) => OPEN.has(item.state)) ? LOOK_AGAIN : false,
+  });
 }
 
 export interface ShadowWish {

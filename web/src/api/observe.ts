@@ -36,6 +36,22 @@ export function costsQuery(projectId: string, by: Dimension, days: number) {
   });
 }
 
+/** What each day cost, as days are for the reader. */
+export function costDaysQuery(projectId: string, zone: string, days: number) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'observe', 'cost-days', zone, days),
+    queryFn: async ({ signal }) => {
+      const { first, items } = await bodyOf(
+        api.GET('/api/v1/projects/{project_id}/costs/days', {
+          params: { path: { project_id: projectId }, query: { zone, days } },
+          signal,
+        }),
+      );
+      return { first, usd: new Map(items.map(({ day, usd }) => [day, usd])) };
+    },
+  });
+}
+
 export function costsFile(projectId: string, by: Dimension, days: number): string {
   return `/api/v1/projects/${projectId}/costs/export?by=${by}&days=${days}`;
 }

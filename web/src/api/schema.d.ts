@@ -2013,6 +2013,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/costs/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Costs By Day
+         * @description What each day cost, as days are in a time zone.
+         */
+        get: operations["get_costs_by_day"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/costs/export": {
         parameters: {
             query?: never;
@@ -8639,6 +8659,30 @@ export interface components {
             title: string;
             /** Use */
             use: string;
+        };
+        /** CostDayOut */
+        CostDayOut: {
+            /**
+             * Day
+             * Format: date
+             */
+            day: string;
+            /** Usd */
+            usd: number;
+        };
+        /** CostDaysOut */
+        CostDaysOut: {
+            /**
+             * First
+             * Format: date
+             * @description The first day that was asked for.
+             */
+            first: string;
+            /**
+             * Items
+             * @description Days that cost anything, oldest first.
+             */
+            items: components["schemas"]["CostDayOut"][];
         };
         /** CostLineOut */
         CostLineOut: {
@@ -28237,6 +28281,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CostsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_costs_by_day: {
+        parameters: {
+            query?: {
+                /** @description Such as Europe/Vienna. */
+                zone?: string;
+                days?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostDaysOut"];
                 };
             };
             /** @description Not signed in. */

@@ -4,11 +4,12 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from steward.api.context import context_of
 from steward.api.documents import Output, attachment
@@ -34,6 +35,7 @@ from steward.observe import (
     Trace,
     TraceFilter,
     TraceRow,
+    known_zone,
 )
 from steward.output import spreadsheet_safe
 from steward.trace import Value
@@ -43,6 +45,10 @@ router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 Hours = Annotated[int, Query(ge=1, le=24 * 31)]
 Position = Annotated[int, Field(ge=0, le=10_000_000)]
 Days = Annotated[int, Query(ge=1, le=366)]
+HourlyDays = Annotated[int, Query(ge=1, le=92)]
+TimeZone = Annotated[
+    str, Query(max_length=64, description="Such as Europe/Vienna."), AfterValidator(known_zone)
+]
 
 
 class TotalsOut(Output):
@@ -135,6 +141,16 @@ class ForecastOut(Output):
     high: float | None
 
 
+class CostDayOut(Output):
+    day: date
+    usd: float
+
+
+class CostDaysOut(Output):
+    first: date = Field(description="The first day that was asked for.")
+    items: list[CostDayOut] = Field(description="Days that cost anything, oldest first.")
+
+
 class CostsOut(Output):
     first: date
     last: date
@@ -219,6 +235,27 @@ async def costs(
         steward = context.steward
         report = _report(steward, access, by, days)
         return _costs_out(report, figure_names(steward.identity, steward.playbooks, access, by))
+
+    return await context.in_turn(access, read)
+
+
+@router.get("/costs/days")
+async def get_costs_by_day(
+    request: Request, access: AsViewer, zone: TimeZone = "UTC", days: HourlyDays = 30
+) -> CostDaysOut:
+    """What each day cost, as days are in a time zone."""
+    context = context_of(request)
+
+    def read() -> CostDaysOut:
+        steward = context.steward
+        among = steward.playbooks.people.sight(access).among
+        now = steward.clock.now().astimezone(ZoneInfo(zone))
+        first = now.date() - timedelta(days=days - 1)
+        found = steward.observations.costs.by_day(access.scope, first, ZoneInfo(zone), among)
+        return CostDaysOut(
+            first=first,
+            items=[CostDayOut(day=day, usd=spent / NANO) for day, spent in found.items()],
+        )
 
     return await context.in_turn(access, read)
 

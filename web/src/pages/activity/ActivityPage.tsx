@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { History } from 'lucide-react';
 import { eventsQuery } from '@/api/events';
 import { itemsOf } from '@/api/lists';
-import { type Costs, costsQuery } from '@/api/observe';
+import { costDaysQuery } from '@/api/observe';
 import { useProject } from '@/app/project';
 import { dollars } from '@/components/amounts';
 import { MoreButton } from '@/components/DataTable';
@@ -14,6 +14,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { EventLine } from '@/components/EventLine';
 import { useFormats } from '@/components/format';
 import { Page } from '@/components/Page';
+import { ownTimeZone } from '@/components/schedule/timing';
 import { Section } from '@/components/Section';
 import classes from './activity.module.css';
 
@@ -34,7 +35,7 @@ function EventLog() {
   const project = useProject();
   const query = useInfiniteQuery(eventsQuery(project.id));
   const formats = useFormats();
-  const costs = useQuery(costsQuery(project.id, 'flow', DAYS_WITH_COST));
+  const costs = useQuery(costDaysQuery(project.id, ownTimeZone(), DAYS_WITH_COST)).data;
   const events = itemsOf(query.data).filter(isStory);
   if (query.isPending) return <Loading />;
   if (query.isError && events.length === 0) {
@@ -51,7 +52,7 @@ function EventLog() {
   return (
     <>
       {days.map(([day, ofDay]) => (
-        <Section key={day} title={day} actions={<DayCost costs={costs.data} at={ofDay[0]?.time} />}>
+        <Section key={day} title={day} actions={<DayCost costs={costs} at={ofDay[0]?.time} />}>
           <ul className={classes.list}>
             {ofDay.map((event) => (
               <li key={event.id} className={classes.item}>
@@ -69,19 +70,28 @@ function EventLog() {
   );
 }
 
-/** What the project spent on that day. */
-function DayCost({ costs, at }: { costs: Costs | undefined; at: string | undefined }) {
+interface DayCostProps {
+  costs: { first: string; usd: Map<string, number> } | undefined;
+  at: string | undefined;
+}
+
+/** What the project spent on that day of the reader. */
+function DayCost({ costs, at }: DayCostProps) {
   const formats = useFormats();
   if (costs === undefined || at === undefined) return null;
-  const day = at.slice(0, 10);
+  const day = localDay(new Date(at));
   if (day < costs.first) return null;
-  const spent = costs.lines.filter((line) => line.day === day);
-  const usd = spent.reduce((sum, line) => sum + line.usd, 0);
   return (
-    <Text size="xs" c="dimmed" className="tabular" title={`Spent on ${day}, UTC`}>
-      Cost: {dollars(formats, usd)}
+    <Text size="xs" c="dimmed" className="tabular">
+      Cost: {dollars(formats, costs.usd.get(day) ?? 0)}
     </Text>
   );
+}
+
+/** The day of a moment where the reader is, as in 2026-11-18. */
+function localDay(moment: Date): string {
+  const parts = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
+  return parts.map((part) => String(part).padStart(2, '0')).join('-');
 }
 
 function Loading() {

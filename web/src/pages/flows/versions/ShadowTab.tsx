@@ -133,10 +133,7 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
 
 function Comparisons({ playbook, isLive }: { playbook: PlaybookDetail; isLive: boolean }) {
   const project = useProject();
-  const query = useInfiniteQuery({
-    ...shadowComparisonsQuery(project.id, playbook.id),
-    refetchInterval: isLive ? LOOK_AGAIN : false,
-  });
+  const query = useInfiniteQuery(shadowComparisonsQuery(project.id, playbook.id, isLive));
   const runLink = (id: string, told: React.ReactNode) => (
     <Anchor component={Link} to={projectPath(project.id, 'runs', id)} size="sm">
       {told}
