@@ -247,6 +247,22 @@ def test_backup_and_restore_from_the_terminal(filled: Terminal) -> None:
     assert listed[0] == listed[1]
 
 
+def test_keys_are_rotated_in_one_step_or_two(filled: Terminal) -> None:
+    file = filled.home / "keys" / "secrets.json"
+    before = file.read_text()
+    added = filled.run("keys", "rotate", "--only-add", "--json").json()["key"]
+    assert added in file.read_text()
+    assert added not in before
+    # The key that was added is used; another one is added the next time.
+    assert filled.run("keys", "rotate", "--json").json()["key"] == added
+    said = filled.run("keys", "rotate").out
+    assert added not in said
+    assert "Back up" in said
+    filled.run("backup", "all.tar.gz")
+    file.write_text(before)
+    assert "does not hold key" in _refused(filled, "user", "list")
+
+
 def test_a_backup_without_keys_asks_for_the_key_file(filled: Terminal) -> None:
     said = filled.run("backup", "--without-keys", "bare.tar.gz").out
     assert "holds no keys" in said

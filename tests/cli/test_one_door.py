@@ -66,6 +66,7 @@ HOUSE = frozenset(
         "backup",
         "data sweep",
         "demo",
+        "keys rotate",
         "mcp",
         "observe rebuild",
         "restore",

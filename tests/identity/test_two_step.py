@@ -151,3 +151,19 @@ def test_the_key_is_kept_encrypted(installation: Installation, ada: User, secret
         [row] = tx.rows(sa.select(two_step_keys))
     assert row.user_id == ada.id
     assert base64.b32decode(secret) not in row.ciphertext
+
+
+def test_a_new_encryption_key_changes_nothing_for_apps(
+    installation: Installation, ada: User, secret: str
+) -> None:
+    steward = installation.steward
+    with steward.database.read(EVERYWHERE) as tx:
+        [before] = tx.rows(sa.select(two_step_keys))
+    renewed = steward.keyring.with_new("key_second")
+    steward.identity.two_step._keyring = renewed
+    assert steward.identity.two_step.encrypt_again() == 1
+    with steward.database.read(EVERYWHERE) as tx:
+        [after] = tx.rows(sa.select(two_step_keys))
+    assert (after.key_id, after.ciphertext != before.ciphertext) == ("key_second", True)
+    code = code_of(secret, installation)
+    steward.identity.sessions.sign_in(ada.email, PASSWORD, address=HERE, code=code)

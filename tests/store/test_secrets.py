@@ -6,6 +6,7 @@ import shutil
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
@@ -15,7 +16,16 @@ import sqlalchemy as sa
 from steward.app import key_file, open_steward
 from steward.core.errors import Misconfigured, NotFound
 from steward.identity import Role
-from steward.store import EVERYWHERE, OWN_SECRETS, Database, Keyring, Scope, open_keyring
+from steward.store import (
+    EVERYWHERE,
+    OWN_SECRETS,
+    Database,
+    Keyring,
+    Scope,
+    add_key,
+    open_keyring,
+    use_key,
+)
 from steward.store.secrets import secrets
 from steward.testing import Installation, fast_passwords
 
@@ -279,3 +289,27 @@ def test_changes_are_told_without_values(installation: Installation) -> None:
         "secret.restored",
     ]
     assert "sesame" not in repr(told)
+
+
+def test_keys_are_rotated_while_processes_run(installation: Installation) -> None:
+    """Another process encrypts everything anew; this one reads it, writes with its own key, and both stay readable."""
+    steward, scope = installation.steward, installation.scope
+    steward.secrets.set(scope, "KEY", VALUE, author="usr_1")
+    file = key_file(steward.settings)
+    add_key(steward.database, steward.keyring, file, "key_second")
+    with closing(open_steward(steward.settings, passwords=fast_passwords())) as other:
+        assert other.keyring.primary == "key_second"
+        use_key(other.database, other.keyring)
+        assert other.secrets.encrypt_again() >= 1
+        assert other.secrets.encrypt_again() == 0
+        assert {row.key_id for row in _everywhere(installation)} == {"key_second"}
+        assert steward.secrets.get(scope, "KEY") == VALUE
+        steward.secrets.set(scope, "LATER", VALUE, author="usr_1")
+        assert other.secrets.get(scope, "LATER") == VALUE
+        for purpose in ("nonce", "doorbell"):
+            assert other.keyring.derived_for_good(purpose) == steward.keyring.derived_for_good(
+                purpose
+            )
+    # A key that nobody used yet is not followed by another one.
+    third = add_key(steward.database, Keyring.load(file), file, "key_third")
+    assert add_key(steward.database, third, file, "key_fourth").primary == "key_third"

@@ -479,7 +479,7 @@ def _doorbell(settings: Settings, database: Database, keyring: Keyring) -> Doorb
     except ModuleNotFoundError:
         raise Misconfigured("NATS needs Steward's 'nats' extra; install it first.") from None
     # All processes of an installation share its keys, so they find the same queues by name.
-    return NatsDoorbell(url.get_secret_value(), keyring.derived("doorbell").hex()[:16])
+    return NatsDoorbell(url.get_secret_value(), keyring.derived_for_good("doorbell").hex()[:16])
 
 
 def open_blobs(settings: Settings) -> BlobStore:

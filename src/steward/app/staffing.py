@@ -64,7 +64,7 @@ def hire(
     scrubber: Callable[[Scope], Scrubber],
 ) -> Staff:
     paid = PaidDesk(desk, broker, live, scrubber)
-    nonce_key = keyring.derived(NONCE_PURPOSE)
+    nonce_key = keyring.derived_for_good(NONCE_PURPOSE)
     operator = Operator(broker, paid, nonce_key, skills)
     hands = Hands(operator, roster, agents.find, agents.package, agents.notes.recalled)
     return Staff(desk, paid, roster, hands, nonce_key)

@@ -82,6 +82,7 @@ COMMANDS: Final[Listed] = {
         "verify:verify",
         "Check entries, files, approvals, titles, authors and status of runs against their signatures.",
     ),
+    "keys": ("keys:app", "The keys that encrypt secrets: rotate."),
     "backup": (
         "backups:backup_command",
         "Write one file with everything: rows, blobs and (unless left out) the keys of the secrets.",

@@ -18,7 +18,7 @@ from steward.identity._tables import recovery_codes, two_step_keys, users
 from steward.identity.credentials import token_hash
 from steward.identity.guesses import Guesses
 from steward.identity.users import Users
-from steward.store import EVERYWHERE, Database, Keyring, Transaction
+from steward.store import EVERYWHERE, Database, Keyring, Transaction, encrypt_again
 
 _DIGITS: Final = 6
 _SECONDS: Final = 30
@@ -117,6 +117,12 @@ class TwoStep:
         """For an administrator at the command line, such as after a phone was lost."""
         with self._database.write(EVERYWHERE) as tx:
             self._remove_within(tx, user_id)
+
+    def encrypt_again(self) -> int:
+        """With the newest key; the number of keys of apps."""
+        return encrypt_again(
+            self._database, self._keyring, two_step_keys, lambda row: _context(row.user_id)
+        )
 
     @contextmanager
     def _checked(

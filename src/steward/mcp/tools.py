@@ -64,7 +64,7 @@ class Tools:
         self._steward = steward
         self._sessions = steward.governing.client_sessions
         self._questions = ApprovalQuestions(steward)
-        self._key = steward.keyring.derived(_NONCE)
+        self._key = steward.keyring.derived_for_good(_NONCE)
         self._driven: set[asyncio.Task[Run]] = set()
 
     def listed(self, access: Access) -> list[types.Tool]:

@@ -25,7 +25,10 @@ from steward.store.secrets import (
     Keyring,
     SecretInfo,
     SecretStore,
+    add_key,
+    encrypt_again,
     open_keyring,
+    use_key,
 )
 from steward.store.signing import PublicKeys, Signer
 from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
@@ -70,9 +73,11 @@ __all__ = [
     "TypedJson",
     "TypedText",
     "Verified",
+    "add_key",
     "backup",
     "check_digest",
     "checked_chunks",
+    "encrypt_again",
     "events",
     "id_column",
     "knows_revision",
@@ -87,6 +92,7 @@ __all__ = [
     "scope_columns",
     "sqlite_version",
     "topic",
+    "use_key",
     "verify",
 ]
 

@@ -4,7 +4,7 @@ import base64
 import hmac
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -73,12 +73,14 @@ class SecretInfo:
 
 
 class Keyring:
-    """Encryption keys by id; new secrets use the newest, old ones keep theirs until they are re-set."""
+    """Encryption keys by id, oldest first; the newest one encrypts, the others stay to read with."""
 
-    def __init__(self, keys: dict[str, bytes]) -> None:
+    def __init__(self, keys: dict[str, bytes], path: Path | None = None) -> None:
         if not keys:
             raise Misconfigured("The key file holds no key; restore it from a backup.")
         self._keys = keys
+        self._path = path
+        """The file it was read from: a key that was added to it since is found there."""
         self.primary = list(keys)[-1]
 
     @classmethod
@@ -89,7 +91,8 @@ class Keyring:
     def load(cls, path: Path) -> "Keyring":
         try:
             document = json.loads(path.read_text())
-            return cls({str(entry["id"]): _key_bytes(entry["key"]) for entry in document["keys"]})
+            keys = {str(entry["id"]): _key_bytes(entry["key"]) for entry in document["keys"]}
+            return cls(keys, path)
         except FileNotFoundError:
             raise Misconfigured(
                 f"The key file {path} is missing. Put it back from a backup: without it the stored "
@@ -104,9 +107,17 @@ class Keyring:
                 f"The key file {path} is damaged; restore it from a backup."
             ) from None
 
+    def with_new(self, key_id: str) -> "Keyring":
+        """The same with another key, which encrypts from then on."""
+        return Keyring(self._keys | {key_id: token_bytes(_KEY_BYTES)}, self._path)
+
     def derived(self, purpose: str) -> bytes:
         """A key for another purpose, which does not give the encryption key away."""
         return self.derived_by_all(purpose)[-1]
+
+    def derived_for_good(self, purpose: str) -> bytes:
+        """The same from the oldest key, for what journals and other processes refer to: a new key does not change it."""
+        return self.derived_by_all(purpose)[0]
 
     def derived_by_all(self, purpose: str) -> list[bytes]:
         """The same from every key of the file; the last one belongs to the primary key."""
@@ -135,6 +146,10 @@ class Keyring:
 
     def open(self, key_id: str, ciphertext: bytes, context: str) -> bytes:
         key = self._keys.get(key_id)
+        if key is None and self._path is not None:
+            # Somebody rotated the keys while this process ran. It encrypts with its own until it starts again.
+            self._keys |= Keyring.load(self._path)._keys
+            key = self._keys.get(key_id)
         if key is None:
             raise Misconfigured(f"The key file does not hold key {key_id}; restore the right one.")
         nonce, sealed = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]
@@ -322,6 +337,15 @@ class SecretStore:
             old = sa.and_(secrets.c.name.startswith(prefix), secrets.c.updated_at < before)
             return tx.execute(sa.delete(secrets).where(old)).rowcount
 
+    def encrypt_again(self) -> int:
+        """With the newest key; the number of secrets."""
+        return encrypt_again(
+            self._database,
+            self._keyring,
+            secrets,
+            lambda row: secret_context(row.project_id, row.name),
+        )
+
     def purge_deleted(self) -> int:
         """Removes for good what was deleted longer ago than the undo window."""
         latest = self._clock.now() - UNDO_WINDOW
@@ -333,6 +357,53 @@ def _info(row: sa.Row[Any]) -> SecretInfo:
     return SecretInfo(
         row.name, row.created_at, row.updated_at, row.updated_by, row.source, row.reference
     )
+
+
+def add_key(database: Database, keyring: Keyring, path: Path, key_id: str) -> Keyring:
+    """Adds a key to the key file, unless its newest one was never used."""
+    with database.write(EVERYWHERE) as tx:
+        used = {row.key_id for row in tx.rows(sa.select(key_checks))}
+        if keyring.primary not in used:
+            return keyring
+        made = keyring.with_new(key_id)
+        try:
+            # First the file: what is encrypted with a key that is nowhere is lost.
+            made.save(path)
+        except OSError as error:
+            raise Misconfigured(
+                f"The key file {path} cannot be written ({error.strerror}). Nothing has changed."
+            ) from None
+        return made
+
+
+def use_key(database: Database, keyring: Keyring) -> None:
+    """Notes that the newest key is in use: a key file without it is refused from then on."""
+    with database.write(EVERYWHERE) as tx:
+        known = tx.first(sa.select(key_checks).where(key_checks.c.key_id == keyring.primary))
+        if known is None:
+            key_id, ciphertext = keyring.seal(_CHECK_TEXT, _CHECK_CONTEXT)
+            tx.execute(sa.insert(key_checks).values(key_id=key_id, ciphertext=ciphertext))
+
+
+def encrypt_again(
+    database: Database, keyring: Keyring, table: sa.Table, context_of: Callable[[sa.Row[Any]], str]
+) -> int:
+    """Encrypts what older keys encrypted with the newest one; what somebody changes meanwhile has it already."""
+    old = sa.select(table).where(table.c.key_id != keyring.primary)
+    with database.read(EVERYWHERE) as tx:
+        rows = tx.rows(old)
+    count = 0
+    for row in rows:
+        plain = keyring.open(row.key_id, row.ciphertext, context_of(row))
+        key_id, ciphertext = keyring.seal(plain, context_of(row))
+        same = sa.and_(
+            *(column == getattr(row, column.name) for column in table.primary_key),
+            table.c.ciphertext == row.ciphertext,
+        )
+        with database.write(EVERYWHERE) as tx:
+            values = {"key_id": key_id, "ciphertext": ciphertext}
+            count += tx.execute(sa.update(table).where(same).values(values)).rowcount
+    return count
 
 
 def open_keyring(database: Database, path: Path, new_key_id: str) -> Keyring:
