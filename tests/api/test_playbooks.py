@@ -245,6 +245,26 @@ def test_schedules_are_set_paused_and_removed(
     assert engineer.ok("GET", "/triggers")["items"] == []
 
 
+def test_an_invitation_shares_the_playbook_it_names(
+    installation: Installation, people: tuple[Desk, Desk, Desk]
+) -> None:
+    engineer, _, guesser = people
+    admin = Desk(installation.person(Role.admin, "admin"))
+    made = engineer.ok("POST", "/playbooks", {"yaml": ASKING})
+    wish = {"role": "runner", "playbook": made["id"]}
+    assert admin.call("POST", "/invitations", wish).json()["code"] == "not-deployed"
+    engineer.ok("POST", f"/playbooks/{made['id']}/deploy", {})
+    unknown = admin.call("POST", "/invitations", {**wish, "playbook": "pbk_none"})
+    assert unknown.status_code == 404
+    token = admin.ok("POST", "/invitations", wish)["link"].split("token=")[1]
+    offer = admin.client.post("/api/v1/invitations/lookup", json={"token": token}).json()
+    assert (offer["playbook_id"], offer["playbook_name"]) == (made["id"], made["name"])
+    assert guesser.call("GET", f"/playbooks/{made['id']}").status_code == 404
+    joined = guesser.client.post("/api/v1/invitations/join", json={"token": token})
+    assert joined.status_code == 200
+    assert guesser.ok("GET", f"/playbooks/{made['id']}")["name"] == made["name"]
+
+
 def test_files_come_and_go_unchanged(people: tuple[Desk, Desk, Desk]) -> None:
     engineer, _, guesser = people
     first = engineer.ok("POST", "/playbooks/import", {"yaml": ASKING})

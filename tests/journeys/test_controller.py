@@ -126,7 +126,7 @@ def share(page: Page) -> None:
     page.keyboard.press("Escape")
     picture(page, "controller-share")
     page.get_by_role("button", name=re.compile("Share|Save")).first.click()
-    expect(page.get_by_text("Shared as you said")).to_be_visible()
+    expect(page.get_by_text("Sharing saved")).to_be_visible()
 
 
 def start(page: Page, threshold: str) -> None:

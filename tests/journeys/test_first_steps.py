@@ -107,6 +107,37 @@ def test_a_colleague_is_invited_and_joins(site: Site, open_desk: OpenDesk) -> No
     expect(owner.get_by_text("Grace Hopper joined as editor")).to_be_visible()
 
 
+def test_an_invitation_opens_the_playbook_it_names(site: Site, open_desk: OpenDesk) -> None:
+    owner = sign_in(open_desk(), site)
+    go(owner, "Blueprints")
+    owner.get_by_role("button", name=re.compile("^Fork ")).first.click()
+    expect(owner).to_have_url(re.compile("/playbooks/pbk_"))
+    place = re.sub(r"\?.*", "", owner.url)
+    owner.get_by_role("tab", name="Sharing and settings").click()
+    owner.get_by_role("button", name="Invite someone new").click()
+    dialog = owner.get_by_role("dialog", name=re.compile("^Invite to"))
+    expect(dialog.get_by_role("combobox", name="Playbook")).not_to_have_value("")
+    name = dialog.get_by_role("combobox", name="Playbook").input_value()
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("A runner sees only deployed playbooks.")
+    dialog.get_by_role("combobox", name="Role").click()
+    owner.get_by_role("option", name=re.compile("^Operator")).click()
+    assert accessibility_problems(owner) == []
+    dialog.get_by_role("button", name="Create link").click()
+    link_field = dialog.get_by_role("textbox").first
+    expect(link_field).to_have_value(re.compile("/invite"))
+
+    colleague = open_desk(width=390).page
+    colleague.goto(link_field.input_value())
+    expect(colleague.get_by_text(name)).to_be_visible()
+    colleague.get_by_label("Your name").fill("Grace Hopper")
+    colleague.get_by_label(re.compile("E-mail")).fill("grace@example.com")
+    colleague.get_by_role("textbox", name="Choose a password").fill("nanoseconds and wire")
+    colleague.get_by_role("button", name="Join").click()
+    expect(colleague).to_have_url(place)
+    expect(colleague.get_by_role("dialog", name=re.compile(re.escape(name)))).to_be_visible()
+
+
 def test_removing_is_undone_instead_of_confirmed(site: Site, open_desk: OpenDesk) -> None:
     page = sign_in(open_desk(), site)
     go(page, "Secrets")

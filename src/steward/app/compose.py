@@ -260,7 +260,7 @@ def open_steward(
     playbooks.manifests.sources |= PartSources(
         toolbox, skills, agents, connections, desk, governing.rulebook, plugins
     ).by_kind()
-    _show_datasets(playbooks, workbench)
+    _introduce(playbooks, workbench, identity)
     playbooks.blueprints.bring = _loads_text(workbench, governing)
     governing.launcher.around = Unattended(
         playbooks.library, playbooks.needs, identity.notifications, playbooks.manifests
@@ -405,8 +405,9 @@ def open_sandbox(settings: Settings, provider: Provider | None = None) -> Sandbo
     )
 
 
-def _show_datasets(playbooks: Playbooks, workbench: Workbench) -> None:
-    """Playbooks look at the data of a project when they are checked and filled in."""
+def _introduce(playbooks: Playbooks, workbench: Workbench, identity: Identity) -> None:
+    """Playbooks look at the data of a project when they are checked and filled in; invitations share playbooks."""
+    identity.invitations.share = playbooks.library.share_within
     playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
         scope, "steward"
     ).datasets(branch)

@@ -197,6 +197,8 @@ invitations = Table(
     Column("expires_at", Moment, nullable=False),
     Column("accepted_at", Moment),
     Column("revoked_at", Moment),
+    # Shared with the person who accepts. Playbooks are above this room, so nothing refers to their table.
+    Column("playbook_id", String(40)),
 )
 
 notifications = Table(

@@ -1,5 +1,6 @@
 """Invitations by link: a role in one project for whoever holds the link, once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,17 +28,21 @@ class Invitation:
     created_at: datetime
     expires_at: datetime
     accepted_at: datetime | None
+    playbook_id: str | None
+    """Shared with the person who accepts."""
 
 
 @dataclass(frozen=True)
 class InvitationPreview:
     """What the holder of a link sees before accepting."""
 
+    scope: Scope
     project_name: str
     role: Role
     email: str | None
     invited_by: str
     expires_at: datetime
+    playbook_id: str | None
 
 
 class Invitations:
@@ -60,9 +65,16 @@ class Invitations:
         self._sessions = sessions
         self._members = members
         self._notifications = notifications
+        self.share: Callable[[Transaction, str, str, str], None] | None = None
+        """Shares a playbook with a person, on behalf of another; set by the room that has playbooks."""
 
     def create(
-        self, access: Access, role: Role, email: str | None, days: int
+        self,
+        access: Access,
+        role: Role,
+        email: str | None,
+        days: int,
+        playbook_id: str | None = None,
     ) -> tuple[Invitation, str]:
         access.require(Role.admin)
         access.may_grant(role)
@@ -77,9 +89,10 @@ class Invitations:
                     created_by=access.user_id,
                     created_at=now,
                     expires_at=now + timedelta(days=days),
+                    playbook_id=playbook_id,
                 )
             )
-            told = {"role": role.name, "by": access.user_id}
+            told = {"role": role.name, "by": access.user_id, "playbook": playbook_id}
             self._events.append(tx, "invitation.created", invitation_id, told)
             row = tx.execute(sa.select(invitations).where(invitations.c.id == invitation_id)).one()
         return _invitation(row), text
@@ -112,7 +125,13 @@ class Invitations:
         with self._database.read(EVERYWHERE) as tx:
             row = self._open(tx, text)
         return InvitationPreview(
-            row.project_name, Role[row.role], row.email, row.invited_by, row.expires_at
+            Scope(row.org_id, row.project_id),
+            row.project_name,
+            Role[row.role],
+            row.email,
+            row.invited_by,
+            row.expires_at,
+            row.playbook_id,
         )
 
     def accept_as_new(self, text: str, *, name: str, email: str, password: str) -> NewSession:
@@ -171,6 +190,8 @@ class Invitations:
             .values(accepted_at=self._clock.now())
         )
         self._members.add_within(inside, user_id, Role[row.role])
+        if row.playbook_id is not None and self.share is not None:
+            self.share(inside, row.playbook_id, user_id, row.created_by)
         self._events.append(inside, "invitation.accepted", row.id, {"user": user_id})
         self._notifications.add_within(
             inside,
@@ -218,4 +239,5 @@ def _invitation(row: sa.Row[Any]) -> Invitation:
         created_at=row.created_at,
         expires_at=row.expires_at,
         accepted_at=row.accepted_at,
+        playbook_id=row.playbook_id,
     )

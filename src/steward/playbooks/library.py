@@ -302,6 +302,20 @@ class Library:
             self._share(tx, row, owner_id, shared, access.user_id)
             return card_of_row(row_of(tx, card.id))
 
+    def share_within(self, tx: Transaction, playbook_id: str, user_id: str, by: str) -> None:
+        """Adds one person to those it is shared with; nothing where it was deleted meanwhile."""
+        row = tx.first(
+            sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id).with_for_update()
+        )
+        if row is not None:
+            users = sorted({*row.allowed.get("users", ()), user_id})
+            self._share(tx, row, row.owner, {**row.allowed, "users": users}, by)
+
+    def name_of(self, scope: Scope, playbook_id: str | None) -> str | None:
+        with self._database.read(scope) as tx:
+            row = tx.first(sa.select(_COLUMNS.name).where(_COLUMNS.id == playbook_id))
+        return None if row is None else str(row.name)
+
     def deploy(
         self,
         access: Access,

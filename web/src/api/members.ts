@@ -68,6 +68,7 @@ export interface NewInvitation {
   role: Role;
   email?: string;
   expires_in_days: number;
+  playbook?: string;
 }
 
 export function useInvite(projectId: string) {

@@ -2857,7 +2857,10 @@ export interface paths {
         /** List Invitations */
         get: operations["list_invitations"];
         put?: never;
-        /** Create Invitation */
+        /**
+         * Create Invitation
+         * @description A link for one person; with a playbook, it is shared with them and opens after they join.
+         */
         post: operations["create_invitation"];
         delete?: never;
         options?: never;
@@ -10594,6 +10597,11 @@ export interface components {
             /** Id */
             id: string;
             /**
+             * Playbook Id
+             * @description Shared with the person who accepts.
+             */
+            playbook_id: string | null;
+            /**
              * Role
              * @enum {string}
              */
@@ -10610,6 +10618,12 @@ export interface components {
             expires_at: string;
             /** Invited By */
             invited_by: string;
+            /** Playbook Id */
+            playbook_id: string | null;
+            /** Playbook Name */
+            playbook_name: string | null;
+            /** Project Id */
+            project_id: string;
             /** Project Name */
             project_name: string;
             /**
@@ -10633,6 +10647,11 @@ export interface components {
              * @default 7
              */
             expires_in_days?: number;
+            /**
+             * Playbook
+             * @description Id of a playbook to share with the person who accepts.
+             */
+            playbook?: string | null;
             /**
              * Role
              * @enum {string}
@@ -11292,6 +11311,11 @@ export interface components {
              * @description Address to send to the person; shown now and never again.
              */
             link: string;
+            /**
+             * Playbook Id
+             * @description Shared with the person who accepts.
+             */
+            playbook_id: string | null;
             /**
              * Role
              * @enum {string}

@@ -9,8 +9,10 @@ from pydantic import ConfigDict, Field
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson
+from steward.api.playbook_documents import playbooks_of
 from steward.api.routes.session import SessionOut, session_out, start_session
 from steward.api.types import InvitationId, RoleName, role_name
+from steward.core import Conflict
 from steward.identity import Invitation, Role
 
 router = APIRouter(tags=["invitations"])
@@ -25,6 +27,7 @@ class InvitationOut(Output):
     created_at: datetime
     expires_at: datetime
     accepted_at: datetime | None
+    playbook_id: str | None = Field(description="Shared with the person who accepts.")
 
 
 class NewInvitationOut(InvitationOut):
@@ -39,6 +42,9 @@ class InvitationRequest(Input):
     role: RoleName
     email: str | None = Field(None, max_length=254)
     expires_in_days: int = Field(7, ge=1, le=90)
+    playbook: str | None = Field(
+        None, max_length=60, description="Id of a playbook to share with the person who accepts."
+    )
 
 
 class InvitationToken(Input):
@@ -46,11 +52,14 @@ class InvitationToken(Input):
 
 
 class InvitationPreviewOut(Output):
+    project_id: str
     project_name: str
     role: RoleName
     email: str | None
     invited_by: str
     expires_at: datetime
+    playbook_id: str | None
+    playbook_name: str | None
 
 
 class AcceptAsNew(Input):
@@ -69,6 +78,7 @@ def _invitation_out(invitation: Invitation) -> InvitationOut:
         created_at=invitation.created_at,
         expires_at=invitation.expires_at,
         accepted_at=invitation.accepted_at,
+        playbook_id=invitation.playbook_id,
     )
 
 
@@ -90,9 +100,17 @@ def list_invitations(
 def create_invitation(
     request: Request, access: AsAdmin, body: InvitationRequest
 ) -> NewInvitationOut:
+    """A link for one person; with a playbook, it is shared with them and opens after they join."""
     steward = steward_of(request)
+    role = Role[body.role]
+    playbook = playbooks_of(request).library.get(access, body.playbook) if body.playbook else None
+    if playbook is not None and playbook.deployed is None and role is Role.runner:
+        raise Conflict(
+            f"A runner sees only deployed playbooks. Deploy {playbook.name!r} first, or choose another role.",
+            code="not-deployed",
+        )
     invitation, text = steward.identity.invitations.create(
-        access, Role[body.role], body.email, body.expires_in_days
+        access, role, body.email, body.expires_in_days, playbook.id if playbook else None
     )
     base = steward.settings.http.public_url or str(request.base_url)
     link = f"{base.rstrip('/')}/invite?{urlencode({'token': text})}"
@@ -108,7 +126,11 @@ def revoke_invitation(request: Request, access: AsAdmin, invitation_id: Invitati
 def look_up_invitation(request: Request, body: InvitationToken) -> InvitationPreviewOut:
     """What a link is for. The token travels in the body, so that no log keeps it."""
     preview = steward_of(request).identity.invitations.preview(body.token)
+    name = playbooks_of(request).library.name_of(preview.scope, preview.playbook_id)
     return InvitationPreviewOut(
+        project_id=preview.scope.project_id,
+        playbook_id=preview.playbook_id if name else None,
+        playbook_name=name,
         project_name=preview.project_name,
         role=role_name(preview.role),
         email=preview.email,

@@ -7,6 +7,7 @@ import { invitationQuery } from '@/api/members';
 import { ROLE_DESCRIPTIONS, roleName } from '@/api/roles';
 import { sessionQuery, useJoin } from '@/api/session';
 import type { InvitationLookup, Session } from '@/api/types';
+import { projectPath } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
 import { FormattedDate } from '@/components/Moment';
@@ -56,9 +57,9 @@ function Invitation({ token }: { token: string }) {
       <Stack>
         <Offer offer={offer.data} />
         {session.data ? (
-          <JoinAs token={token} session={session.data} />
+          <JoinAs token={token} session={session.data} offer={offer.data} />
         ) : (
-          <NewPerson token={token} email={offer.data.email} />
+          <NewPerson token={token} offer={offer.data} />
         )}
       </Stack>
     </VisitorPage>
@@ -69,20 +70,33 @@ function Offer({ offer }: { offer: InvitationLookup }) {
   return (
     <Text size="sm">
       {offer.invited_by} invites you as <strong>{roleName(offer.role)}</strong>:{' '}
-      {ROLE_DESCRIPTIONS[offer.role].toLowerCase()}. The invitation is good until{' '}
-      <FormattedDate value={offer.expires_at} />.
+      {ROLE_DESCRIPTIONS[offer.role].toLowerCase()}.{' '}
+      {offer.playbook_name !== null && (
+        <>
+          The playbook <strong>{offer.playbook_name}</strong> opens when you have joined.{' '}
+        </>
+      )}
+      The invitation is good until <FormattedDate value={offer.expires_at} />.
     </Text>
   );
 }
 
-function useEnter() {
+/** Leads to the playbook that the invitation names, or else to the start. */
+function useEnter({ project_id, playbook_id }: InvitationLookup) {
   const navigate = useNavigate();
-  return () => void navigate({ to: '/', replace: true });
+  const to = playbook_id === null ? '/' : projectPath(project_id, 'playbooks', playbook_id);
+  return () => void navigate({ to, replace: true });
 }
 
-function JoinAs({ token, session }: { token: string; session: Session }) {
+interface JoinProps {
+  token: string;
+  session: Session;
+  offer: InvitationLookup;
+}
+
+function JoinAs({ token, session, offer }: JoinProps) {
   const join = useJoin();
-  const enter = useEnter();
+  const enter = useEnter(offer);
   return (
     <Stack>
       <FormError error={join.error} />
@@ -97,12 +111,12 @@ function JoinAs({ token, session }: { token: string; session: Session }) {
   );
 }
 
-function NewPerson({ token, email }: { token: string; email: string | null }) {
-  const enter = useEnter();
+function NewPerson({ token, offer }: { token: string; offer: InvitationLookup }) {
+  const enter = useEnter(offer);
   const back = `/invite?token=${encodeURIComponent(token)}`;
   return (
     <Stack>
-      <SignUpForm token={token} email={email} onDone={enter} />
+      <SignUpForm token={token} email={offer.email} onDone={enter} />
       <Text size="sm" c="dimmed">
         Already have an account?{' '}
         <Anchor href={`/sign-in?next=${encodeURIComponent(back)}`} size="sm">

@@ -28,14 +28,14 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
   const nameOf = usePersonName(projectId);
 
   const onRevoke = (invitation: Invitation) => {
-    const { id, role, email } = invitation;
+    const { id, role, email, playbook_id } = invitation;
     // The link cannot be brought back, it is known to its holder only: a new one takes its place.
     const offer = () =>
       offerUndo({
         message: `Invitation for ${email ?? `one ${role}`} revoked`,
         label: 'Invite again',
         undo: () => {
-          onInviteAgain({ role, email: email ?? '' });
+          onInviteAgain({ role, email: email ?? '', playbook: playbook_id ?? '' });
           return Promise.resolve();
         },
       });
@@ -95,7 +95,8 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
         filter={({ accepted_at }) => accepted_at === null}
         empty={
           <EmptyState icon={Mail} title="No open invitations">
-            An invitation is a link. Whoever opens it joins the project with the role you chose.
+            An invitation is a link. The person who opens it joins the project with the role you
+            chose.
           </EmptyState>
         }
       />

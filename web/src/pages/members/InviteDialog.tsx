@@ -1,9 +1,12 @@
 /** Makes an invitation link. */
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { fieldMessages } from '@/api/errors';
+import { itemsOf } from '@/api/lists';
 import { useInvite } from '@/api/members';
-import { rolesUpTo } from '@/api/roles';
+import { playbooksQuery } from '@/api/playbooks';
+import { ROLE_DESCRIPTIONS, roleName, rolesUpTo } from '@/api/roles';
 import type { InvitationCreated, ProjectRef } from '@/api/types';
 import { CopyField } from '@/components/CopyField';
 import { FormError } from '@/components/FormError';
@@ -17,6 +20,8 @@ const LIFETIMES = [
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
 ];
+
+const WHOLE_LIBRARY = { text: '', folder: null, shelf: 'used' } as const;
 
 interface Props {
   project: ProjectRef;
@@ -51,9 +56,15 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
         email === '' || email.includes('@') ? null : 'Enter an e-mail address or leave it empty.',
     },
   });
-  const submit = form.onSubmit(({ role, email, days }) =>
+  const playbooks = itemsOf(useInfiniteQuery(playbooksQuery(project.id, WHOLE_LIBRARY)).data);
+  const submit = form.onSubmit(({ role, email, days, playbook }) =>
     invite.mutate(
-      { role, expires_in_days: Number(days), ...(email === '' ? {} : { email }) },
+      {
+        role,
+        expires_in_days: Number(days),
+        ...(email === '' ? {} : { email }),
+        ...(playbook === '' ? {} : { playbook }),
+      },
       { onError: (error) => form.setErrors(fieldMessages(error)) },
     ),
   );
@@ -62,7 +73,7 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
       <Stack>
         <TextInput
           label="E-mail"
-          description="Leave empty for a link that works for whoever opens it first."
+          description="Without an address, the link works for the first person who opens it."
           placeholder="colleague@example.com"
           type="email"
           autoComplete="off"
@@ -75,6 +86,21 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
           value={form.values.role}
           onChange={(role) => form.setFieldValue('role', role)}
         />
+        <Select
+          label="Playbook"
+          description="Steward shares it with them and opens it when they have joined."
+          placeholder="None"
+          data={playbooks.map(({ id, name }) => ({ value: id, label: name }))}
+          searchable
+          clearable
+          limit={60}
+          value={form.values.playbook === '' ? null : form.values.playbook}
+          error={form.errors.playbook}
+          onChange={(playbook) => form.setFieldValue('playbook', playbook ?? '')}
+        />
+        <Text size="sm" c="dimmed">
+          {roleName(form.values.role)}: {ROLE_DESCRIPTIONS[form.values.role].toLowerCase()}.
+        </Text>
         <Select
           label="The link works for"
           data={LIFETIMES}

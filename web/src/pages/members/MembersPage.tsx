@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { Role } from '@/api/types';
 import { useMay, useProject } from '@/app/project';
 import { Page } from '@/components/Page';
-import { useDialog } from '@/components/use-search-param';
+import { useDialog, useSearchParam } from '@/components/use-search-param';
 import { InvitationList } from './InvitationList';
 import { InviteDialog } from './InviteDialog';
 import { MemberTable } from './MemberTable';
@@ -14,15 +14,20 @@ import { MemberTable } from './MemberTable';
 export interface InvitationDraft {
   role: Role;
   email: string;
+  /** The id of a playbook to share; empty for none. */
+  playbook: string;
 }
 
-const NO_DRAFT: InvitationDraft = { role: 'editor', email: '' };
+const NO_DRAFT: InvitationDraft = { role: 'editor', email: '', playbook: '' };
 
 export default function MembersPage() {
   const project = useProject();
   const mayManage = useMay('admin');
   const dialog = useDialog('invite');
-  const [draft, setDraft] = useState(NO_DRAFT);
+  const [playbook] = useSearchParam('playbook');
+  const [draft, setDraft] = useState<InvitationDraft>(
+    playbook === null ? NO_DRAFT : { ...NO_DRAFT, role: 'runner', playbook },
+  );
   const invite = (from: InvitationDraft = NO_DRAFT) => {
     setDraft(from);
     dialog.open();

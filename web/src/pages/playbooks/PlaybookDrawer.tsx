@@ -26,7 +26,7 @@ const TABS = [
   { id: 'schedule', label: 'Schedule', content: ScheduleTab, edits: false, looks: true },
   { id: 'versions', label: 'Versions', content: VersionsTab, edits: false, looks: true },
   { id: 'text', label: 'Text', content: TextTab, edits: false, looks: true },
-  { id: 'settings', label: 'Settings', content: SettingsTab, edits: true, looks: true },
+  { id: 'settings', label: 'Sharing and settings', content: SettingsTab, edits: true, looks: true },
 ];
 
 interface Props {

@@ -19,7 +19,7 @@ export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) 
       {playbook.may_edit && (
         <Section
           title="Sharing"
-          description="Runners and operators it is shared with run it, editors change it. To all others but the project's admins it is not there, and neither are its runs."
+          description="Only these people and project admins can see it and its runs. Runners and operators can run it, editors can change it."
         >
           <SharingForm key={playbook.version} playbook={playbook} />
         </Section>

@@ -1,12 +1,13 @@
 /** Owner, people and groups a playbook is shared with. */
 import { Button, Group, MultiSelect, Select, Stack, Switch } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { itemsOf } from '@/api/lists';
 import { membersQuery } from '@/api/members';
 import { type PlaybookDetail, useSharePlaybook } from '@/api/playbooks';
 import { approverGroupsQuery } from '@/api/policy';
-import { useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { showDone, whenDone } from '@/components/undo';
 
@@ -15,6 +16,8 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
   const members = itemsOf(useInfiniteQuery(membersQuery(project.id)).data);
   const groups = useQuery(approverGroupsQuery(project.id)).data ?? [];
   const share = useSharePlaybook(project.id);
+  const navigate = useNavigate();
+  const mayInvite = useMay('admin');
   const [owner, setOwner] = useState(playbook.owner);
   const [users, setUsers] = useState(playbook.allowed.users);
   const [chosen, setChosen] = useState(playbook.allowed.groups);
@@ -29,7 +32,7 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
     const emails = users.flatMap((id) => emailOf.get(id) ?? []);
     const allowed = { users: emails, groups: chosen, everyone };
     const change = share.mutateAsync({ playbook, owner: emailOf.get(owner) ?? '', allowed });
-    whenDone(change, () => showDone('Shared as you said'));
+    whenDone(change, () => showDone('Sharing saved'));
   };
   return (
     <form onSubmit={submit} noValidate>
@@ -71,6 +74,19 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
           <Button type="submit" loading={share.isPending} disabled={members.length === 0}>
             Save sharing
           </Button>
+          {mayInvite && (
+            <Button
+              variant="default"
+              onClick={() =>
+                void navigate({
+                  to: projectPath(project.id, 'members'),
+                  search: { dialog: 'invite', playbook: playbook.id },
+                })
+              }
+            >
+              Invite someone new
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>
