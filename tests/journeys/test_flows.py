@@ -203,8 +203,8 @@ def test_repeat_a_query_of_the_console(site: Site, open_desk: OpenDesk) -> None:
     editor = page.get_by_role("textbox", name=re.compile("SQL", re.IGNORECASE)).first
     editor.fill("SELECT segment, count(*) AS n FROM crm_customers GROUP BY segment")
     page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_role("button", name="Repeat this…").click(timeout=SLOW)
-    dialog = page.get_by_role("dialog", name="Repeat this")
+    page.get_by_role("button", name="Make this a playbook…").click(timeout=SLOW)
+    dialog = page.get_by_role("dialog", name="Make this a playbook")
     dialog.get_by_label("Name", exact=False).first.fill("Customers by segment")
     dialog.get_by_label("A dataset").check()
     dialog.get_by_role("combobox", name="When").click()

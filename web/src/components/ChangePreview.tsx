@@ -2,6 +2,7 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
 import { type ChangeRequest, previewQuery, useApplyChange } from '@/api/changes';
 import type { CellChange, ChangePreview as Preview } from '@/api/data-types';
 import type { Work } from '@/flows/guide';
@@ -13,6 +14,7 @@ import { undoData } from './data-undo';
 import { ErrorState } from './ErrorState';
 import { FormError } from './FormError';
 import { useFormats } from './format';
+import { ShownOf } from './ShownOf';
 import { WorkProgress } from './WorkProgress';
 import { offerUndo } from './undo';
 
@@ -200,15 +202,19 @@ export function NewText({ value }: { value: string | null }) {
 }
 
 function FirstRows({ preview: { preview } }: { preview: Preview }) {
+  const [wantsAll, setWantsAll] = useState(false);
+  const rows = wantsAll ? preview.rows : preview.rows.slice(0, 20);
   return (
     <div>
       <Text size="sm" fw={600} mb={4}>
         First rows of the result
       </Text>
-      <CellTable
-        label="First rows"
-        columns={preview.columns.map(({ name }) => name)}
-        rows={preview.rows.slice(0, 20)}
+      <CellTable label="First rows" columns={preview.columns.map(({ name }) => name)} rows={rows} />
+      <ShownOf
+        shown={rows.length}
+        all={preview.rows.length}
+        of="previewed rows"
+        onShowAll={() => setWantsAll(true)}
       />
     </div>
   );

@@ -1,5 +1,6 @@
 /** JSON as a tree that opens part by part. */
 import { ChevronRight } from 'lucide-react';
+import { useState } from 'react';
 import classes from './JsonTree.module.css';
 
 interface Props {
@@ -30,6 +31,7 @@ interface ValueProps {
 }
 
 function Value({ name, value, depth, openTo }: ValueProps) {
+  const [most, setMost] = useState(MOST_SHOWN);
   if (typeof value !== 'object' || value === null) {
     return (
       <div className={classes.line}>
@@ -50,7 +52,7 @@ function Value({ name, value, depth, openTo }: ValueProps) {
   }
   const size = `${entries.length} ${isList ? 'item' : 'field'}${entries.length === 1 ? '' : 's'}`;
   const parts = entries
-    .slice(0, MOST_SHOWN)
+    .slice(0, most)
     .map(([key, item]) => (
       <Value key={key} name={key} value={item} depth={depth + 1} openTo={openTo} />
     ));
@@ -58,7 +60,14 @@ function Value({ name, value, depth, openTo }: ValueProps) {
   const inside = (
     <div className={classes.inside}>
       {parts}
-      {more > 0 && <div className={classes.size}>and {more} more</div>}
+      {more > 0 && (
+        <div className={classes.size}>
+          {parts.length} of {entries.length} {isList ? 'items' : 'fields'}{' '}
+          <button type="button" onClick={() => setMost(entries.length)}>
+            Show all
+          </button>
+        </div>
+      )}
     </div>
   );
   if (depth === 0) return <div data-top>{inside}</div>;

@@ -1,5 +1,6 @@
 /** Two values as the parts that differ: what was there, crossed out, and what is there now. */
-import { Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
 import { differences } from './value-difference';
 import classes from './ValueDifference.module.css';
 
@@ -13,11 +14,12 @@ interface Props {
 }
 
 export function ValueDifference({ label, before, after }: Props) {
-  const found = differences(before, after, MOST + 1);
+  const [most, setMost] = useState(MOST);
+  const found = differences(before, after, most === MOST ? MOST + 1 : most);
   return (
     <div role="group" aria-label={label}>
       <dl className={classes.parts}>
-        {found.slice(0, MOST).map((part) => (
+        {found.slice(0, most).map((part) => (
           <div key={part.path.join('/')}>
             {part.path.length > 0 && <dt>{part.path.map(shownName).join(' › ')}</dt>}
             <dd>
@@ -27,10 +29,19 @@ export function ValueDifference({ label, before, after }: Props) {
           </div>
         ))}
       </dl>
-      {found.length > MOST && (
-        <Text size="xs" c="dimmed">
-          and more
-        </Text>
+      {found.length > most && (
+        <Group gap="xs" mt={4}>
+          <Text size="xs" c="dimmed">
+            The first {MOST} changes
+          </Text>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            onClick={() => setMost(Number.MAX_SAFE_INTEGER)}
+          >
+            Show all
+          </Button>
+        </Group>
       )}
     </div>
   );

@@ -1,7 +1,9 @@
 /** Any value of a run: tables as tables, texts as texts, everything else as a tree. */
 import { Text } from '@mantine/core';
+import { useState } from 'react';
 import { CellTable } from './CellTable';
 import { JsonTree } from './JsonTree';
+import { ShownOf } from './ShownOf';
 import { tableOf, type ValueTable } from './value-table';
 import classes from './ValueView.module.css';
 
@@ -37,16 +39,17 @@ function restOf(value: object): Record<string, unknown> | null {
 }
 
 function SmallTable({ label, table }: { label: string; table: ValueTable }) {
-  const shown = table.rows.slice(0, MOST_ROWS);
-  const more = table.rows.length - shown.length;
+  const [wantsAll, setWantsAll] = useState(false);
+  const shown = wantsAll ? table.rows : table.rows.slice(0, MOST_ROWS);
   return (
     <div>
       <CellTable label={label} columns={table.columns} rows={shown} />
-      {more > 0 && (
-        <Text size="xs" c="dimmed" mt={4}>
-          and {more} more rows
-        </Text>
-      )}
+      <ShownOf
+        shown={shown.length}
+        all={table.rows.length}
+        of="rows"
+        onShowAll={() => setWantsAll(true)}
+      />
     </div>
   );
 }

@@ -164,6 +164,38 @@ describe('the console', () => {
     );
   });
 
+  it('writes names of tables, keeps queries, and shows the rows that were left out', async () => {
+    const result = { ...(message.result as object), truncated: 'The first 200 rows.' };
+    const cut = { ...answer, message: { ...message, result } };
+    const orders = { ...tables[1], format: 'native', versions: [] };
+    const sent = serve({
+      ...emptyProject(sessionOf('operator')),
+      [`GET ${PATH}/datasets`]: { items: [orders], next_cursor: null },
+      [`POST ${PATH}/chat/stream`]: () => stream(['result', cut], ['done', {}]),
+      [`GET ${PATH}/threads/thr_1/messages`]: { items: [message], next_cursor: null },
+    });
+    renderApp('/p/prj_1/console');
+    const editor = await screen.findByRole('textbox', { name: /^SQL/ });
+    await userEvent.type(editor, 'SELECT * FROM');
+    await userEvent.click(await screen.findByText('Big Ones'));
+    await userEvent.click(await screen.findByText('Insert Big Ones'));
+    expect(editor).toHaveValue('SELECT * FROM "Big Ones"');
+    await userEvent.click(screen.getByRole('button', { name: 'Save this query' }));
+    await userEvent.type(screen.getByLabelText('Name of the query'), 'All{Enter}');
+    await userEvent.clear(editor);
+    await userEvent.click(screen.getByRole('button', { name: 'All' }));
+    expect(editor).toHaveValue('SELECT * FROM "Big Ones"');
+    await userEvent.click(screen.getByRole('button', { name: 'Run' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Show all' }));
+    await waitFor(() =>
+      expect(
+        sent
+          .filter(({ path }) => path.endsWith('/chat/stream'))
+          .map(({ body }) => (body as { limit: number }).limit),
+      ).toEqual([200, 10_000]),
+    );
+  });
+
   it('asks for the values that a query names, sends them and saves with them', async () => {
     const asking = { ...message, query: 'SELECT $n AS n', sql: 'SELECT $n AS n' };
     const sent = serve({

@@ -31,6 +31,7 @@ import type { FormValues } from '@/components/schema-form';
 import { toolArguments, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
 import { showDone, showFailure } from '@/components/undo';
+import { ShownOf } from '@/components/ShownOf';
 import classes from './catalogue.module.css';
 
 const RISKS = ['read', 'write', 'external_send', 'destructive', 'admin'] as const;
@@ -138,6 +139,7 @@ function Judgement({ service, operation }: CardProps) {
   const setRisk = useSetOperationRisk(project.id, service);
   const confirm = useConfirmOperationRoles(project.id, service);
   const [reason, setReason] = useState(operation.risk_reason ?? '');
+  const shownArguments = operation.arguments_by_role.slice(0, 60);
   const [chosen, setChosen] = useState<Record<string, DeclaredRole | null>>(() =>
     Object.fromEntries(
       operation.arguments_by_role.map(({ path, role, proposed }) => [path, role ?? proposed]),
@@ -180,7 +182,7 @@ function Judgement({ service, operation }: CardProps) {
             that you or an approved plan name.
           </Alert>
         )}
-        {operation.arguments_by_role.slice(0, 60).map(({ path, description }) => (
+        {shownArguments.map(({ path, description }) => (
           <Select
             key={path}
             size="xs"
@@ -196,6 +198,11 @@ function Judgement({ service, operation }: CardProps) {
             onChange={(next) => setChosen({ ...chosen, [path]: next as DeclaredRole | null })}
           />
         ))}
+        <ShownOf
+          shown={shownArguments.length}
+          all={operation.arguments_by_role.length}
+          of="arguments"
+        />
         {operation.arguments_by_role.length > 0 && (
           <div>
             <Button

@@ -81,6 +81,7 @@ function Service({ service }: { service: ServiceDetail }) {
             .slice(0, 3)
             .map(({ operation, reason }) => `${operation}: ${reason}`)
             .join('; ')}
+          {service.left_out.length > 3 && ` and ${service.left_out.length - 3} more`}
         </Alert>
       )}
       {service.connections.length > 0 && (
@@ -159,7 +160,7 @@ function Update({ service }: { service: ServiceDetail }) {
             .map(([word, names]) => (
               <Text key={word} size="sm">
                 {word} ({names.length}): {names.slice(0, 20).join(', ')}
-                {names.length > 20 ? ' …' : ''}
+                {names.length > 20 ? ` and ${names.length - 20} more` : ''}
               </Text>
             ))}
           <Button size="compact-sm" loading={update.isPending} onClick={onUpdate}>

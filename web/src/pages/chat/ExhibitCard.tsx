@@ -157,7 +157,8 @@ function OnDemand({ name, type, address }: { name: string; type: string; address
           // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
           <pre className={classes.text} tabIndex={0} aria-label={name}>
             {query.data.slice(0, LONGEST_TEXT)}
-            {query.data.length > LONGEST_TEXT && '\n…'}
+            {query.data.length > LONGEST_TEXT &&
+              `\n… The first ${LONGEST_TEXT} of ${query.data.length} characters. Download the file to read all of it.`}
           </pre>
         ))}
     </>

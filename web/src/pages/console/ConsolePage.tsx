@@ -2,7 +2,7 @@
 import { Button, Group, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Play, Square } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Message, QueryType } from '@/api/chat';
 import { datasetsQuery } from '@/api/datasets';
 import { itemsOf } from '@/api/lists';
@@ -12,13 +12,15 @@ import { Page } from '@/components/Page';
 import { BuildButton } from '@/pages/chat/ComposerParts';
 import { useSend } from '@/pages/chat/use-send';
 import classes from './console.module.css';
-import { Editor } from './Editor';
+import { Editor, type EditorHandle } from './Editor';
 import { History } from './History';
 import { ParameterRows } from './ParameterRows';
 import { given, nameProblem, type Row, rowsFor, rowsOf } from './parameters';
 import { ResultView } from './ResultView';
 import { SaveDialog } from './SaveDialog';
+import { SavedQueries } from './SavedQueries';
 import { transformOf } from './step';
+import { Tables } from './Tables';
 import { useConsole } from './use-console';
 
 const KINDS = [
@@ -37,6 +39,7 @@ export default function ConsolePage() {
   const [drafts, setDrafts] = useState(EMPTY);
   const [written, setWritten] = useState<Row[]>([]);
   const [limit, setLimit] = useState(200);
+  const editor = useRef<EditorHandle>(null);
   const [saving, setSaving] = useState(false);
   // What is clicked together is answered in chat, where its reading can be changed.
   const sending = useSend(project.id, undefined);
@@ -45,9 +48,9 @@ export default function ConsolePage() {
   const write = (text: string, of: QueryType = kind) => setDrafts({ ...drafts, [of]: text });
   // A plan has its values in itself.
   const rows = kind === 'plan' ? [] : rowsFor(kind, query, written);
-  const start = () => {
+  const start = (most: number) => {
     const isFit = rows.every(({ name }) => nameProblem(name, rows) === null);
-    if (query.trim() !== '' && isFit) void run(kind, query, given(rows), limit);
+    if (query.trim() !== '' && isFit) void run(kind, query, given(rows), most);
   };
   const pick = async (found: Message) => {
     if (found.query_type !== null) {
@@ -81,14 +84,21 @@ export default function ConsolePage() {
             />
           </Group>
           <FormError error={sending.error} />
-          <Editor kind={kind} value={query} onChange={write} onRun={start} datasets={datasets} />
+          <Editor
+            ref={editor}
+            kind={kind}
+            value={query}
+            onChange={write}
+            onRun={() => start(limit)}
+            datasets={datasets}
+          />
           {kind !== 'plan' && <ParameterRows rows={rows} onChange={setWritten} />}
           <Toolbar
             isRunning={state.isRunning}
             progress={state.progress}
             limit={limit}
             onLimit={setLimit}
-            onRun={start}
+            onRun={() => start(limit)}
             onCancel={cancel}
           />
           <FormError error={state.error} />
@@ -98,15 +108,35 @@ export default function ConsolePage() {
               answer={state.answer}
               parameters={state.parameters}
               onSave={maySave ? () => setSaving(true) : undefined}
+              onShowAll={
+                limit < MOST_ROWS
+                  ? () => {
+                      setLimit(MOST_ROWS);
+                      start(MOST_ROWS);
+                    }
+                  : undefined
+              }
             />
           )}
         </Stack>
-        <History
-          projectId={project.id}
-          threadId={threadId}
-          onPick={(found) => void pick(found)}
-          onNew={startThread}
-        />
+        <Stack gap="lg">
+          <Tables kind={kind} datasets={datasets} onPick={(text) => editor.current?.insert(text)} />
+          <SavedQueries
+            projectId={project.id}
+            kind={kind}
+            query={query}
+            onPick={(saved) => {
+              setKind(saved.kind);
+              write(saved.query, saved.kind);
+            }}
+          />
+          <History
+            projectId={project.id}
+            threadId={threadId}
+            onPick={(found) => void pick(found)}
+            onNew={startThread}
+          />
+        </Stack>
       </div>
       {message && (
         <SaveDialog

@@ -1,12 +1,26 @@
 /** Where a query is written: names complete themselves, Ctrl+Enter runs it. */
 import { Textarea } from '@mantine/core';
-import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type Ref,
+  useId,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import type { QueryType } from '@/api/chat';
 import type { Dataset } from '@/api/data-types';
 import { complete, type Completion } from './completion';
 import classes from './console.module.css';
 
+export interface EditorHandle {
+  /** Writes a name at the cursor. */
+  insert: (text: string) => void;
+}
+
 interface Props {
+  ref: Ref<EditorHandle>;
   kind: QueryType;
   value: string;
   onChange: (value: string) => void;
@@ -20,7 +34,7 @@ const LABELS: Record<QueryType, string> = {
   python: 'Python: leave result, result_df, result_rows or chart',
 };
 
-export function Editor({ kind, value, onChange, onRun, datasets }: Props) {
+export function Editor({ ref, kind, value, onChange, onRun, datasets }: Props) {
   const input = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
   const [open, setOpen] = useState<Completion | null>(null);
@@ -32,6 +46,18 @@ export function Editor({ kind, value, onChange, onRun, datasets }: Props) {
     input.current?.setSelectionRange(cursor.current, cursor.current);
     cursor.current = null;
   }, [value]);
+
+  useImperativeHandle(ref, () => ({
+    insert: (text) => {
+      const field = input.current;
+      if (!field) return;
+      const start = value.slice(0, field.selectionStart);
+      const before = `${start}${start === '' || /[\s(,.]$/.test(start) ? '' : ' '}${text}`;
+      cursor.current = before.length;
+      onChange(before + value.slice(field.selectionEnd));
+      field.focus();
+    },
+  }));
 
   const suggest = (text: string, at: number) => {
     setOpen(complete(text, at, kind, datasets));

@@ -25,11 +25,13 @@ interface Props {
   /** What the query was given. */
   parameters: Parameters;
   onSave: (() => void) | undefined;
+  /** Runs it again for as many rows as the console can show; left out where it did. */
+  onShowAll: (() => void) | undefined;
 }
 
-type ActionsProps = Omit<Props, 'answer'> & { message: Message };
+type ActionsProps = Omit<Props, 'answer' | 'onShowAll'> & { message: Message };
 
-export function ResultView({ projectId, answer, parameters, onSave }: Props) {
+export function ResultView({ projectId, answer, parameters, onSave, onShowAll }: Props) {
   const { message } = answer;
   if (message === null) return <Alert color="gray">{answer.answer}</Alert>;
   return (
@@ -53,7 +55,7 @@ export function ResultView({ projectId, answer, parameters, onSave }: Props) {
           </Text>
         </Alert>
       )}
-      <ResultTabs projectId={projectId} message={message} parameters={parameters} />
+      <ResultTabs {...{ projectId, message, parameters, onShowAll }} />
     </Stack>
   );
 }
@@ -83,7 +85,13 @@ function Actions({ projectId, message, parameters, onSave }: ActionsProps) {
           {copied ? 'Copied' : 'Make it a step'}
         </Button>
       )}
-      {work && message.error === null && <RepeatButton work={work} name="Query" />}
+      {work && message.error === null && (
+        <RepeatButton
+          work={work}
+          name="Query"
+          columns={(message.result as Outcome).columns ?? []}
+        />
+      )}
       <Anchor component={Link} to={projectPath(projectId, 'runs', message.run_id)} size="sm">
         Run
       </Anchor>
@@ -102,7 +110,9 @@ function repeatedWork(
   return sql === null ? null : { query: { language: 'sql', code: sql, parameters: {} } };
 }
 
-function ResultTabs({ projectId, message, parameters }: Omit<ActionsProps, 'onSave'>) {
+type TabsProps = Omit<ActionsProps, 'onSave'> & Pick<Props, 'onShowAll'>;
+
+function ResultTabs({ projectId, message, parameters, onShowAll }: TabsProps) {
   const charts = message.artifacts.filter(({ media_type: type }) => type.includes('vegalite'));
   const files = message.artifacts.filter((artifact) => !charts.includes(artifact));
   const first = message.error === null ? 'result' : 'details';
@@ -116,7 +126,7 @@ function ResultTabs({ projectId, message, parameters }: Omit<ActionsProps, 'onSa
         <Tabs.Tab value="details">Details</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="result" pt="sm">
-        <Result value={message.result} />
+        <Result value={message.result} onShowAll={onShowAll} />
         {files.map(({ name, digest }) => (
           <Anchor key={digest} size="sm" href={artifactAddress(projectId, message.run_id, digest)}>
             {name}
@@ -165,7 +175,7 @@ interface Outcome {
   stdout?: string;
 }
 
-function Result({ value }: { value: unknown }) {
+function Result({ value, onShowAll }: { value: unknown } & Pick<Props, 'onShowAll'>) {
   if (typeof value !== 'object' || value === null) {
     return (
       <Text size="sm" c="dimmed">
@@ -177,9 +187,16 @@ function Result({ value }: { value: unknown }) {
   return (
     <Stack gap="sm">
       {truncated && (
-        <Text size="sm" c="dimmed">
-          {truncated}
-        </Text>
+        <Group gap="xs">
+          <Text size="sm" c="dimmed">
+            {truncated}
+          </Text>
+          {onShowAll && (
+            <Button size="compact-xs" variant="subtle" onClick={onShowAll}>
+              Show all
+            </Button>
+          )}
+        </Group>
       )}
       {columns.length > 0 && <ResultTable columns={columns} value={value} />}
       {result !== undefined && result !== null && <JsonTree label="Result" value={result} />}

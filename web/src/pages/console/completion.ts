@@ -28,7 +28,7 @@ const MOST = 8;
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
 /** A name as SQL takes it. */
-function quoted(name: string, kind: QueryType): string {
+export function quoted(name: string, kind: QueryType): string {
   if (kind !== 'sql' || PLAIN.test(name)) return name;
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,7 +1,7 @@
 /** What loading came to. */
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { CircleCheck } from 'lucide-react';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { LoadResult } from '@/api/uploads';
 import { datasetPath } from '@/components/dataset-path';
@@ -20,9 +20,21 @@ export function Outcome({ projectId, result, further }: Props) {
   const { dataset, rows, rejected, rejects_dataset, warnings } = result;
   return (
     <Stack>
-      <Alert color="steward" variant="light" icon={<CircleCheck size={16} aria-hidden />}>
+      <Alert
+        color={rejected > 0 ? 'yellow' : 'steward'}
+        variant="light"
+        icon={
+          rejected > 0 ? (
+            <TriangleAlert size={16} aria-hidden />
+          ) : (
+            <CircleCheck size={16} aria-hidden />
+          )
+        }
+      >
         <Text size="sm" role="status">
-          {`${formats.number(rows)} rows loaded as ${dataset}. `}
+          {rejected > 0
+            ? `${formats.number(rows)} of ${formats.number(rows + rejected)} rows loaded as ${dataset}. `
+            : `${formats.number(rows)} rows loaded as ${dataset}. `}
           {rejected > 0 && rejects_dataset !== null && (
             <>
               {`${formats.number(rejected)} did not fit and `}

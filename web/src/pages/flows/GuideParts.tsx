@@ -180,7 +180,7 @@ export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
 }
 
 const SENT = [
-  { value: 'none', label: 'Nobody: it stays in the project' },
+  { value: 'none', label: 'No one: it stays in the project' },
   { value: 'email', label: 'People, by e-mail' },
   { value: 'slack', label: 'A Slack channel' },
 ];

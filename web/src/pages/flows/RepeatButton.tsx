@@ -1,4 +1,4 @@
-/** "Repeat this…": makes a playbook of something that was done once. */
+/** Makes a playbook of something that was done once. */
 import { Button, type ButtonProps } from '@mantine/core';
 import { Repeat } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -15,9 +15,12 @@ interface Props extends Pick<ButtonProps, 'size' | 'variant'> {
   name: string;
   /** How often, where the person said so. */
   rhythm?: Rhythm | null;
+  /** Of the rows, so that a chart can be drawn of them. */
+  columns?: readonly { name: string; type: string }[];
 }
 
-export function RepeatButton({ work, name, rhythm, size = 'xs', variant = 'default' }: Props) {
+export function RepeatButton(props: Props) {
+  const { work, name, rhythm, columns, size = 'xs', variant = 'default' } = props;
   const mayWrite = useMay('editor');
   const [isOpen, setOpen] = useState(false);
   if (!mayWrite) return null;
@@ -29,7 +32,7 @@ export function RepeatButton({ work, name, rhythm, size = 'xs', variant = 'defau
         leftSection={<Repeat size={13} aria-hidden />}
         onClick={() => setOpen(true)}
       >
-        Repeat this…
+        Make this a playbook…
       </Button>
       {isOpen && (
         <Suspense>
@@ -37,6 +40,7 @@ export function RepeatButton({ work, name, rhythm, size = 'xs', variant = 'defau
             work={work}
             name={name}
             rhythm={rhythm ?? null}
+            columns={columns ?? []}
             onClose={() => setOpen(false)}
           />
         </Suspense>

@@ -6,17 +6,18 @@ import { FormError } from '@/components/FormError';
 import { ScheduleFields, type ScheduleValue } from '@/components/schedule/ScheduleFields';
 import { ownTimeZone, rhythmCron } from '@/components/schedule/timing';
 import { guidedFlow, type Making, NO_DELIVERY, type Work } from '@/flows/guide';
-import { DeliveryFields, deliveryProblem, MakeFields } from './GuideParts';
+import { DeliveryFields, deliveryProblem, MakeFields, makeProblem } from './GuideParts';
 import { isSwitchingOn, SaveGuided, useSaveGuided } from './SaveGuided';
 
 interface Props {
   work: Work;
   name: string;
   rhythm: Rhythm | null;
+  columns: readonly { name: string; type: string }[];
   onClose: () => void;
 }
 
-export default function RepeatDialog({ work, name: suggested, rhythm, onClose }: Props) {
+export default function RepeatDialog({ work, name: suggested, rhythm, columns, onClose }: Props) {
   const save = useSaveGuided(onClose);
   const [name, setName] = useState(suggested.slice(0, 100));
   const [make, setMake] = useState<Making>({ kind: 'rows' });
@@ -26,7 +27,8 @@ export default function RepeatDialog({ work, name: suggested, rhythm, onClose }:
     timeZone: ownTimeZone(),
   }));
   const [isTried, setTried] = useState(false);
-  const problem = deliveryProblem(delivery) ?? (name.trim() === '' ? 'Enter a name.' : null);
+  const problem =
+    makeProblem(make) ?? deliveryProblem(delivery) ?? (name.trim() === '' ? 'Enter a name.' : null);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     // The dialog may be drawn inside another form, whose submission this is not.
@@ -37,7 +39,7 @@ export default function RepeatDialog({ work, name: suggested, rhythm, onClose }:
     save.mutate({ text, deploys: isSwitchingOn(event) });
   };
   return (
-    <Modal opened onClose={onClose} title="Repeat this" size="44rem">
+    <Modal opened onClose={onClose} title="Make this a playbook" size="44rem">
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <TextInput
@@ -48,7 +50,7 @@ export default function RepeatDialog({ work, name: suggested, rhythm, onClose }:
             data-autofocus
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
-          {'query' in work && <MakeFields make={make} columns={[]} onChange={setMake} />}
+          {'query' in work && <MakeFields make={make} columns={columns} onChange={setMake} />}
           <DeliveryFields delivery={delivery} onChange={setDelivery} />
           <ScheduleFields value={when} onChange={setWhen} allowsByHand />
           {isTried && problem !== null && (

@@ -1,6 +1,7 @@
 /** What is in the dataset: notes, columns, keys, columns that are alike or go together. */
 import { Alert, Text } from '@mantine/core';
 import { Info } from 'lucide-react';
+import { useState } from 'react';
 import type { Dataset } from '@/api/data-types';
 import { correlationsOf, profileOf } from '@/api/insights';
 import { useInsight } from '@/api/long-work';
@@ -8,6 +9,7 @@ import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
 import { InsightState } from '@/components/InsightState';
 import { Section } from '@/components/Section';
+import { ShownOf } from '@/components/ShownOf';
 import { ColumnCard, percent } from './ColumnCard';
 import classes from './profile.module.css';
 import type { Correlations, Profile } from './profile-types';
@@ -104,7 +106,9 @@ function KeysAndTwins({ profile: { keys, alike } }: { profile: Profile }) {
 
 function Associations({ correlations }: { correlations: Correlations }) {
   const formats = useFormats();
-  const shown = correlations.associations.slice(0, ASSOCIATIONS_SHOWN);
+  const [wantsAll, setWantsAll] = useState(false);
+  const found = correlations.associations;
+  const shown = wantsAll ? found : found.slice(0, ASSOCIATIONS_SHOWN);
   if (shown.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -113,24 +117,32 @@ function Associations({ correlations }: { correlations: Correlations }) {
     );
   }
   return (
-    <ul className={classes.list}>
-      {shown.map(({ first, second, strength, summary, warnings }) => (
-        <li key={`${first} ${second}`}>
-          <div className={classes.strength}>
-            <span>
-              {summary}
-              {warnings.map((warning) => (
-                <Text key={warning} size="xs" c="dimmed">
-                  {warning}
-                </Text>
-              ))}
-            </span>
-            <div className={classes.meter} aria-hidden>
-              <div style={{ width: `${Math.abs(strength) * 100}%` }} />
+    <>
+      <ul className={classes.list}>
+        {shown.map(({ first, second, strength, summary, warnings }) => (
+          <li key={`${first} ${second}`}>
+            <div className={classes.strength}>
+              <span>
+                {summary}
+                {warnings.map((warning) => (
+                  <Text key={warning} size="xs" c="dimmed">
+                    {warning}
+                  </Text>
+                ))}
+              </span>
+              <div className={classes.meter} aria-hidden>
+                <div style={{ width: `${Math.abs(strength) * 100}%` }} />
+              </div>
             </div>
-          </div>
-        </li>
-      ))}
-    </ul>
+          </li>
+        ))}
+      </ul>
+      <ShownOf
+        shown={shown.length}
+        all={found.length}
+        of="pairs of columns"
+        onShowAll={() => setWantsAll(true)}
+      />
+    </>
   );
 }

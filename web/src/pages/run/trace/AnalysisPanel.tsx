@@ -105,6 +105,11 @@ function FindingItem({ finding, number, onSpan }: ItemProps) {
             ))}
             {finding.spans.length > shown.length && (
               <Text size="xs" c="dimmed">
+                {shown.length} of {finding.spans.length} places
+              </Text>
+            )}
+            {finding.spans.length > shown.length && (
+              <Text size="xs" c="dimmed">
                 and {finding.spans.length - shown.length} more
               </Text>
             )}
