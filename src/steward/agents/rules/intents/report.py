@@ -31,7 +31,9 @@ def plan(ask: Ask) -> Draft | None:
         return None
     rhythm = rhythm_in(ask.text)
     notes = (
-        f"This is done once. “Make this a playbook…” below sets it up for {rhythm.said}." if rhythm else ""
+        f"This is done once. “Make this a playbook…” below sets it up for {rhythm.said}."
+        if rhythm
+        else ""
     )
     draft = Draft(goal_of(ask), notes=notes)
     named = datasets_in(ask)
