@@ -190,6 +190,7 @@ def _built_routes() -> tuple[BaseRoute, ...]:
     api.include_router(oauth.public)
     api.include_router(scim.router)
     api.include_router(metrics.named)
+    api.include_router(analyses.named)
     for path, route in openapi.routes_of(api):
         if path.startswith(openapi.ALL):
             guard_of(route)

@@ -1,6 +1,7 @@
 """Alerts: the open ones and their history, their rules, and what a rule would have done in the past."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -22,6 +23,7 @@ from steward.api.documents import (
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.types import AlertId, RuleId
 from steward.app import Steward, alert_view, flow_titles, people_names
+from steward.core import NotFound
 from steward.identity import Access
 from steward.observe import (
     ALL,
@@ -38,6 +40,7 @@ from steward.observe import (
     sentence,
 )
 from steward.playbooks import subject_of
+from steward.runs import Status
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["alerts"])
 
@@ -47,6 +50,7 @@ class SendOut(Output):
     about: Literal["firing", "resolved"]
     run_id: str | None = Field(None, description="The run that sends the message.")
     problem: str | None = Field(None, description="Why there is no such run.")
+    status: Status | None = Field(None, description="How the run that sends it stands now.")
 
 
 class AlertOut(Output):
@@ -185,8 +189,15 @@ class _Desk:
             resolved_at=alert.resolved_at,
             resolved_why=alert.resolved_why,
             muted_until=alert.muted_until,
-            sends=[SendOut.model_validate(each) for each in alert.sends],
+            sends=[self._send_out(each) for each in alert.sends],
         )
+
+    def _send_out(self, sent: Mapping[str, str]) -> SendOut:
+        status: Status | None = None
+        if run_id := sent.get("run_id"):
+            with suppress(NotFound):
+                status = self._steward.runs.get(self._access.scope, run_id).status
+        return SendOut.model_validate({**sent, "status": status})
 
     def flows(self) -> list[FlowChoice]:
         """Those that ran lately, and playbooks that have not."""

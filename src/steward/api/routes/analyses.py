@@ -14,6 +14,7 @@ from steward.api.types import PROJECT_ID, RUN_ID, RunId
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
 users_router = APIRouter(tags=["observe"])
+named = APIRouter(tags=["observe"])
 
 
 class SpanRefOut(Output):
@@ -83,3 +84,9 @@ def analyse_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> Run
     access = steward.identity.projects.enter(principal, body.project_id)
     Seeing(steward, access).refuse_hidden(runs=[body.run_id])
     return run_out(steward.analyses.start(access, body.run_id))
+
+
+@named.post("/api/analysis/run", status_code=status.HTTP_201_CREATED)
+def analyse_named_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> RunOut:
+    """The same, without the version of the API in its address."""
+    return analyse_run(request, principal, body)

@@ -25,6 +25,7 @@ import { useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { RelativeTime } from '@/components/Moment';
 import { RunLink } from '@/components/RunLink';
+import { statusLook } from '@/components/run-status';
 import { Section } from '@/components/Section';
 import { offerUndo, showDone, showFailure } from '@/components/undo';
 import { amountOf, isDrift, RESOLVED_WORDS } from './alert-words';
@@ -185,11 +186,12 @@ function Sends({ alert }: { alert: AlertItem }) {
   if (alert.sends.length === 0) return null;
   return (
     <Text size="sm" c="dimmed" component="div">
-      {alert.sends.map(({ channel, about, run_id, problem }) => (
+      {alert.sends.map(({ channel, about, run_id, problem, status }) => (
         <div key={`${channel} ${about} ${run_id ?? problem ?? ''}`}>
           Message by {channel}
           {about === 'resolved' && ' about the end'}:{' '}
           {run_id === null ? problem : <RunLink runId={run_id} />}
+          {status && ` (${statusLook(status).word.toLowerCase()})`}
         </div>
       ))}
     </Text>
