@@ -1,6 +1,8 @@
 """Drift of a flow's outputs: what is measured, what counts as changed, and that alerts and previews agree."""
 
 from collections.abc import Callable
+from itertools import pairwise
+from math import exp
 from random import Random
 from typing import Any
 
@@ -10,7 +12,7 @@ import sqlalchemy as sa
 from steward.core import MovableClock
 from steward.identity import Role
 from steward.observe._tables import outputs
-from steward.observe.output_drift import Drift, OutputPast, RunOutput
+from steward.observe.output_drift import Drift, OutputPast, RunOutput, _Sums
 from steward.observe.run_outputs import Measures, measures_of
 from steward.runs import Entry, EntryType, Json
 from steward.testing import Installation
@@ -161,16 +163,58 @@ def test_too_little_is_known_at_first_and_after_a_new_normal() -> None:
 
 def test_sums_over_any_runs_are_those_added_up() -> None:
     random = Random(7)
-    values = [1e9 + random.gauss(0, 3) for _ in range(60)]
-    sums = past([{"output": {"n": {"number": value}}} for value in values])._sums
-    for first, end in ((0, 60), (10, 30), (58, 60)):
-        count, mean, deviation = sums["output", "n", "number"].between(first, end)
+    values = [1e6 + random.expovariate(1 / 3) for _ in range(60)]
+    sums = _Sums(list(enumerate(values)))
+    for first, end in ((0, 60), (10, 30), (55, 60)):
         part = values[first:end]
+        count, mean, squares = sums.between(first, end)
         own = sum(part) / len(part)
-        spread = (sum((each - own) ** 2 for each in part) / (len(part) - 1)) ** 0.5
+        spread = sum((each - own) ** 2 for each in part)
         assert count == len(part)
         assert mean == pytest.approx(own)
-        assert deviation == pytest.approx(spread, rel=1e-6)
+        assert squares == pytest.approx(spread, rel=1e-6)
+        skew, likeness = sums.shape(first, end)
+        third = sum((each - own) ** 3 for each in part) / len(part)
+        assert skew == pytest.approx(third / (spread / len(part)) ** 1.5, rel=1e-4)
+        pairs = pairwise(part)
+        alike = sum((one - own) * (other - own) for one, other in pairs) / spread
+        # The first and the last count once less: with few values that is most of the difference.
+        assert abs(likeness - max(0.0, alike)) < 4 / len(part)
+
+
+def test_weekends_are_compared_with_weekends() -> None:
+    random = Random(3)
+
+    def usual(day: int) -> float:
+        # Hour 0 was a Thursday: days 2 and 3 are a weekend.
+        return (200 if day % 7 in (2, 3) else 1000) + random.randrange(40)
+
+    known = [rows(usual(day)) for day in range(37)]
+    assert [told(known[:days]) for days in range(30, 38)] == [[]] * 8
+    # Day 37 is a weekend again.
+    assert told([*known, rows(210)]) == []
+    [said] = told([*known, rows(1000)])
+    assert said.startswith("The output has 1,000 rows (usually")
+    [said] = told([*known[:35], rows(330)])
+    assert said.startswith("The output has 330 rows (usually")
+
+
+def test_a_lasting_drop_is_found_where_outputs_vary_a_lot() -> None:
+    caught = alarms = days = 0
+    for seed in range(30):
+        random = Random(seed)
+        values = [1000 * exp(random.gauss(0, 0.5)) for _ in range(90)]
+        before = past([rows(value) for value in values])
+        verdicts = [before.drift(day * DAY, 30, 0, back=BACK, least=LEAST) for day in range(30, 90)]
+        alarms += sum(bool(each and each.drifted) for each in verdicts)
+        days += len(verdicts)
+        after = past([rows(value / 3 if day >= 60 else value) for day, value in enumerate(values)])
+        drifts = [after.drift(day * DAY, 30, 0, back=BACK, least=LEAST) for day in range(60, 67)]
+        caught += any(each and each.drifted for each in drifts)
+        said = [one.sentence for each in drifts if each for one in each.drifted]
+        assert all("usually" in each for each in said)
+    assert caught >= 20
+    assert alarms / days * 30 < 0.6
 
 
 # Alerts about it
