@@ -20,8 +20,6 @@ from steward.analysis.resolve import (
     Thresholds,
     borderline,
     estimate,
-    golden_change,
-    mapping_change,
     open_scored,
     parse_rules,
     propose,
@@ -390,21 +388,6 @@ def test_survivors_follow_their_rules(case: Case, tmp_path: Path) -> None:
     assert set(survives[a].split(", ")) == {
         *("first_name", "email", "updated_at", "birth_date", "city"),
     }
-
-
-def test_the_result_is_a_change_with_lineage(case: Case) -> None:
-    resolution = resolve(case.connection, [case.table], case.rules, case.folder)
-    golden = golden_change(case.connection, [case.table], case.rules, resolution)
-    rows = case.connection.execute(f"SELECT count(*) FROM ({golden.sql})").fetchone()
-    assert rows == (resolution.entities,)
-    lineage = {one.output: one for one in golden.lineage}
-    assert set(lineage) == {column.name for column in golden.columns}
-    assert lineage["email"].inputs == (("people", "email"),)
-    assert "most frequent" in lineage["email"].transformation
-    mapping = mapping_change(case.connection, [case.table], case.rules, resolution)
-    assert case.connection.execute(f"SELECT count(*) FROM ({mapping.sql})").fetchone() == (
-        case.table.rows,
-    )
 
 
 def test_splink_stays_quiet(

@@ -19,7 +19,7 @@ from steward.broker.policy import (
     simulate,
 )
 from steward.broker.policy_text import PolicyVerdict
-from steward.broker.policy_words import explain, explain_change
+from steward.broker.policy_words import explain
 from steward.broker.presets import PRESETS, faults
 from steward.broker.tool import Effects, Risk
 from steward.core.errors import Invalid
@@ -261,7 +261,6 @@ def test_a_change_is_simulated_on_past_calls() -> None:
         (Risk.external_send, PolicyVerdict.ask, PolicyVerdict.dry_run),
     ]
     assert all(change.is_looser for change in changes)
-    assert explain_change(changes[0]).startswith("some_write: dry_run → allow. Allowed.")
     assert simulate(old, old, past) == []
 
 
@@ -269,7 +268,6 @@ def test_a_change_of_approvers_is_a_change() -> None:
     old, new = (PolicySet(_rule("a", "ask", approvers=group)) for group in ("one", "two"))
     (change,) = simulate(old, new, [_question()])
     assert not change.is_looser
-    assert "the approvers change" in explain_change(change)
 
 
 def test_each_place_is_decided_about_and_the_strictest_counts() -> None:

@@ -44,7 +44,6 @@ def test_files_of_the_home_folder_are_added(room: Room) -> None:
     assert shelf.own == {"small"}
     assert {each.file for each in shelf.broken} == {"broken.yaml", "taken.yaml"}
     assert "line 1" in next(each.reason for each in shelf.broken if each.file == "broken.yaml")
-    assert "Trying out" in room.playbooks.blueprints.by_category()
 
 
 def test_a_blueprint_that_is_none_says_where() -> None:

@@ -4,9 +4,11 @@ import csv
 import io
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from threading import Barrier
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -130,6 +132,34 @@ def test_several_datasets_become_one_with_its_lineage(installation: Installation
     lineage = workbench.insights.lineage(scope, who)
     made_from = {edge["from"] for edge in lineage["edges"] if edge["to"].startswith("step:")}
     assert {"dataset:people", "dataset:cities", "file:originals/people.csv"} <= made_from
+    joined, *loaded = workbench.insights.openlineage(scope, who)
+    _check_openlineage(joined, scope.project_id)
+    assert [[each["name"] for each in event["inputs"]] for event in loaded] == [
+        ["originals/cities.csv"],
+        ["originals/people.csv"],
+    ]
+
+
+def _check_openlineage(event: dict[str, Any], project: str) -> None:
+    """A COMPLETE event by version 2-0-2 of the specification, with facets that say what they are."""
+    assert set(event) == {
+        *("eventType", "eventTime", "run", "job"),
+        *("inputs", "outputs", "producer", "schemaURL"),
+    }
+    assert event["eventType"] == "COMPLETE"
+    assert datetime.fromisoformat(event["eventTime"]).tzinfo is not None
+    assert UUID(event["run"]["runId"]).version == 5
+    assert event["job"]["name"] == "join people with cities"
+    assert [each["name"] for each in event["inputs"]] == ["people", "cities"]
+    (output,) = event["outputs"]
+    assert {each["namespace"] for each in (event["job"], *event["inputs"], output)} == {
+        f"steward/{project}"
+    }
+    for facet in (*event["job"]["facets"].values(), *output["facets"].values()):
+        assert facet["_schemaURL"].startswith("https://openlineage.io/spec/facets/")
+    (source,) = output["facets"]["columnLineage"]["fields"]["city"]["inputFields"]
+    assert (source["name"], source["field"]) == ("cities", "city")
+    assert source["transformations"][0]["subtype"] == "IDENTITY"
 
 
 def test_what_was_computed_once_is_read_back(installation: Installation) -> None:

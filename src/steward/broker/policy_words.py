@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steward.broker.policy import BUILT_IN_LEVEL, DEPLOYED_LEVEL, Change, Decision, Ruling
+from steward.broker.policy import BUILT_IN_LEVEL, DEPLOYED_LEVEL, Decision, Ruling
 from steward.broker.policy_text import PolicyVerdict
 
 _OPENING: Final = {
@@ -26,13 +26,6 @@ def explain(decision: Decision) -> str:
         sentences.append("Someone other than the person who asked must approve.")
     sentences += [f"Error: {error}." for error in decision.errors]
     return " ".join(sentences)
-
-
-def explain_change(change: Change) -> str:
-    """One past call, before and after."""
-    before, after = change.before.verdict, change.after.verdict
-    direction = "the approvers change" if before is after else f"{before.value} → {after.value}"
-    return f"{change.question.tool}: {direction}. {explain(change.after)}"
 
 
 def _is_silent(rule: Ruling) -> bool:

@@ -41,10 +41,6 @@ class Expression:
         """What it reads, whichever way its conditions go."""
         return tuple(self._parts.paths.values())
 
-    @property
-    def only_path(self) -> Path | None:
-        return self._parts.whole
-
     def type(self, reading: "Reading") -> "Type":
         """What it can give; raises ExpressionError where types do not go together."""
         from steward.flows._typing import type_of

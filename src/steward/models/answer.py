@@ -8,8 +8,6 @@ from typing import Final
 from steward.models.messages import Call, Json, Part, Said, part_to_json, parts_from_json
 
 SCHEMA_VERSION: Final = 1
-FINISHED: Final = ("stop", "length", "tool-calls", "filtered", "error")
-"""Why an answer ended, in Steward's words."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steward.output.csv_files import write_csv
     from steward.output.html_reports import html
     from steward.output.lineage_map import draw
+    from steward.output.openlineage import openlineage_events
     from steward.output.pdf_reports import pdf
     from steward.output.reports import (
         MAX_NODES,
@@ -64,6 +65,7 @@ __all__ = [
     "draw",
     "html",
     "locales",
+    "openlineage_events",
     "pdf",
     "spreadsheet_safe",
     "suggest",
@@ -80,6 +82,7 @@ __getattr__ = lazily(
         "steward.output.csv_files": ["write_csv"],
         "steward.output.html_reports": ["html"],
         "steward.output.lineage_map": ["draw"],
+        "steward.output.openlineage": ["openlineage_events"],
         "steward.output.pdf_reports": ["pdf"],
         "steward.output.reports": [
             "ChartPart",

@@ -47,7 +47,6 @@ CHANNEL = _words(
     "condition format formatType align center spacing columns bounds"
 )
 CONDITION = CHANNEL | _words("test param empty")
-TYPES = _words("quantitative temporal ordinal nominal")
 AGGREGATES = _words(
     "average count distinct max mean median min missing product q1 q3 ci0 ci1 stderr stdev stdevp sum valid values "
     "variance variancep"

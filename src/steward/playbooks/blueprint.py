@@ -114,12 +114,6 @@ class Blueprints:
             raise NotFound(f"There is no blueprint {blueprint_id[:60]!r}. Known: {known}.")
         return shelf.blueprints[blueprint_id]
 
-    def by_category(self) -> dict[str, list[Blueprint]]:
-        found: dict[str, list[Blueprint]] = {}
-        for blueprint in self.shelf().blueprints.values():
-            found.setdefault(blueprint.category, []).append(blueprint)
-        return {name: sorted(found[name], key=lambda each: each.title) for name in sorted(found)}
-
     def fork(self, access: Access, blueprint_id: str) -> Card:
         """A draft playbook of the caller's own, from the blueprint's template."""
         access.require(Role.editor)

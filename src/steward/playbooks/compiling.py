@@ -9,7 +9,6 @@ from steward.flows import (
     NODES,
     Flow,
     ToolSchema,
-    dump_flow,
     expressions_in,
     load_flow,
     tools_in,
@@ -114,11 +113,6 @@ def policy_text(playbook: Playbook) -> str | None:
     return playbook.approval.cedar
 
 
-def named_tools(playbook: Playbook) -> frozenset[str]:
-    """The tools its steps call, agents' tools included: what a run is granted."""
-    return frozenset(tools_in(compiled(playbook)))
-
-
 def place(playbook: Playbook, pointer: str) -> str:
     """Where something of the flow stands in the playbook."""
     if playbook.graph is not None:
@@ -188,7 +182,3 @@ def _with_start(playbook: Playbook) -> dict[str, Any]:
     if not added:
         return dict(inputs)
     return {**inputs, "properties": {**added, **inputs.get("properties", {})}}
-
-
-def flow_json(playbook: Playbook) -> dict[str, Any]:
-    return dump_flow(compiled(playbook))

@@ -92,14 +92,6 @@ class View:
             rows = history.log(start, after=after, limit=limit, entry=(kind, name))
             return history.commits(rows)
 
-    def run_commits(self, run_id: str) -> Sequence[Commit]:
-        """What a run committed, on whatever branch, oldest first."""
-        statement = sa.select(tables.commits).where(
-            tables.commits.c.workspace_id == self.id, tables.commits.c.run_id == run_id
-        )
-        with self._reading() as history:
-            return history.commits(history.tx.rows(statement.order_by(tables.commits.c.id)))
-
     def commits_on_ticket(self, ticket: str) -> Sequence[Commit]:
         """What one effect of a run committed, oldest first: the answer to whether it happened."""
         statement = sa.select(tables.commits).where(

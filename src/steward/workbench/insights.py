@@ -186,6 +186,13 @@ class Insights:
                 nodes[step]["columns"] = change.lineage.get("columns", [])
         return {"nodes": [{"id": key, **value} for key, value in nodes.items()], "edges": edges}
 
+    def openlineage(self, scope: Scope, author: str, branch: str = MAIN) -> list[Document]:
+        """The same record for other catalogues, as OpenLineage events, newest first."""
+        from steward.output import openlineage_events
+
+        commits = _with_merged(self._versions.workspace(scope, author), branch)
+        return list(openlineage_events(commits, f"steward/{scope.project_id}"))
+
     def _known_or_computed(
         self, scope: Scope, kind: str, subject: Sequence[str], compute: Compute
     ) -> Document:

@@ -288,10 +288,6 @@ class Choice:
     nearest: list[Reading] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
 
-    @property
-    def is_fact(self) -> bool:
-        return self.best is not None and self.best.whole and not self.nearest and not self.open
-
 
 def choose(question: Question, bonus: Mapping[str, float] | None = None) -> Choice:
     """The best reading; where others are as good, those too."""

@@ -12,7 +12,6 @@ from steward.sandbox import QueryPlan, compile_plan
 
 _LONGEST_PLAN: Final = 20_000
 _NAMED: Final = 30
-_SQL_ARGUMENT: Final = {"execute_sql": "sql", "query": "sql"}
 _COLUMN_NAMES: Final = frozenset({"column", "columns", "group_by", "key", "keys", "country_column"})
 _MAKES_NEW: Final = frozenset({"ingest"})
 """Tools whose `dataset` is the name of what they make."""

@@ -15,7 +15,7 @@ from steward.agents.skills.model import (
     SkillDocument,
 )
 from steward.agents.skills.paths import is_junk
-from steward.agents.skills.prompts import catalogue_text, reference_of, skill_text, tools_for
+from steward.agents.skills.prompts import reference_of, skill_text, tools_for
 from steward.agents.skills.registry import Skills
 from steward.agents.skills.scripts import ScriptTools
 
@@ -35,7 +35,6 @@ __all__ = [
     "Skills",
     "Version",
     "builtin_skills",
-    "catalogue_text",
     "check",
     "is_junk",
     "read_folder",

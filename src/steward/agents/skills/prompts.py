@@ -1,11 +1,11 @@
 """What prompts get of skills, stage by stage, and how a skill narrows the tools of who uses it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final
 
 from steward.agents.skills.changes import text_of
-from steward.agents.skills.model import Skill, SkillCard
+from steward.agents.skills.model import Skill
 from steward.core import Invalid, NotFound
 
 MOST_PROMPT_BYTES: Final = 16 * 1024
@@ -23,11 +23,6 @@ def tools_for(skill: Skill, tools: Iterable[str]) -> tuple[str, ...]:
         return given
     patterns = (*allowed, *skill.tool_names)
     return tuple(tool for tool in given if any(fnmatchcase(tool, each) for each in patterns))
-
-
-def catalogue_text(cards: Sequence[SkillCard]) -> str:
-    """The first stage: one line for each skill."""
-    return "\n".join(f"- {card.name}: {' '.join(card.description.split())}" for card in cards)
 
 
 def skill_text(skill: Skill) -> str:

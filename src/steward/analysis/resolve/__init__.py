@@ -4,7 +4,7 @@ from steward.analysis.resolve.document import from_yaml, to_yaml
 from steward.analysis.resolve.estimates import Estimate, estimate
 from steward.analysis.resolve.evidence import Evidence
 from steward.analysis.resolve.proposal import propose
-from steward.analysis.resolve.resolution import Resolution, golden_change, mapping_change, resolve
+from steward.analysis.resolve.resolution import Resolution, resolve
 from steward.analysis.resolve.review import Pair, borderline
 from steward.analysis.resolve.rules import (
     Decision,
@@ -12,7 +12,6 @@ from steward.analysis.resolve.rules import (
     Rules,
     Thresholds,
     parse_rules,
-    rules_schema,
 )
 from steward.analysis.resolve.scored import Scored, open_scored, score
 
@@ -29,13 +28,10 @@ __all__ = [
     "borderline",
     "estimate",
     "from_yaml",
-    "golden_change",
-    "mapping_change",
     "open_scored",
     "parse_rules",
     "propose",
     "resolve",
-    "rules_schema",
     "score",
     "to_yaml",
 ]

@@ -24,7 +24,7 @@ from steward.analysis.resolve.golden import (
 from steward.analysis.resolve.rules import Rules
 from steward.analysis.resolve.scored import Scored, score
 from steward.core import Bug
-from steward.tables import Change, ColumnLineage, Table, describe, literal, parquet_source, session
+from steward.tables import Table, literal, parquet_source, session
 
 GOLDEN = "golden"
 MAPPING = "mapping"
@@ -257,89 +257,3 @@ def _equal(name: str, found: int, expected: int, unit: str) -> Check:
 def _number(own: duckdb.DuckDBPyConnection, sql: str) -> int:
     found = own.execute(sql).fetchone()
     return int(found[0]) if found is not None else 0
-
-
-def golden_change(
-    connection: duckdb.DuckDBPyConnection,
-    tables: Sequence[Table],
-    rules: Rules,
-    resolution: Resolution,
-) -> Change:
-    """The golden table as a change: the result file with lineage to the columns it came from."""
-    result = _result_table(connection, resolution.golden)
-    rule_of = {name: group.rule for group in survivor_groups(rules) for name in group.fields}
-    lineage = []
-    compared = tuple(
-        (table, column)
-        for comparison in rules.comparisons
-        for table in rules.field(comparison.field).columns
-        for column in rules.field(comparison.field).column_names(table)
-    )
-    fields = {field.name: field for field in rules.fields}
-    for column in result.columns:
-        field = fields.get(column.name)
-        if field is not None:
-            inputs = tuple(
-                (table, name) for table in field.columns for name in field.column_names(table)
-            )
-            how = f"survivor of the entity: {rule_of[field.name].replace('_', ' ')}"
-        elif column.name == "entity_id":
-            inputs, how = compared, "entity resolution"
-        else:
-            inputs, how = (), "count of rows"
-        lineage.append(ColumnLineage(column.name, inputs, how))
-    return Change(
-        operation="resolve",
-        arguments={"rules": rules.model_dump(mode="json")},
-        sql=f"SELECT * FROM {result.source}",
-        inputs=(*tables, result),
-        columns=result.columns,
-        lineage=tuple(lineage),
-        summary=(
-            f"{resolution.rows} rows of {len(tables)} table(s) became {resolution.entities} golden "
-            f"records, {resolution.merged_entities} of them merged from several parties"
-        ),
-        counts={
-            "rows": resolution.rows,
-            "parties": resolution.parties,
-            "entities": resolution.entities,
-            "merged_entities": resolution.merged_entities,
-        },
-        warnings=resolution.notes,
-    )
-
-
-def mapping_change(
-    connection: duckdb.DuckDBPyConnection,
-    tables: Sequence[Table],
-    rules: Rules,
-    resolution: Resolution,
-) -> Change:
-    """The way back as a change: one line per source row."""
-    result = _result_table(connection, resolution.mapping)
-    keys = tuple(
-        (source.table, source.row_key) for source in rules.sources if source.row_key is not None
-    )
-    lineage = tuple(
-        ColumnLineage(
-            column.name,
-            keys if column.name == "row_key" else (),
-            "unchanged" if column.name == "row_key" else "entity resolution",
-        )
-        for column in result.columns
-    )
-    return Change(
-        operation="resolve-mapping",
-        arguments={"rules_hash": resolution.rules_hash},
-        sql=f"SELECT * FROM {result.source}",
-        inputs=(*tables, result),
-        columns=result.columns,
-        lineage=lineage,
-        summary=f"{resolution.rows} source rows mapped to {resolution.entities} entities",
-        counts={"rows": resolution.rows, "entities": resolution.entities},
-    )
-
-
-def _result_table(connection: duckdb.DuckDBPyConnection, file: ResultFile) -> Table:
-    source = parquet_source([file.path])
-    return Table(file.name, source, describe(connection, source), file.rows)

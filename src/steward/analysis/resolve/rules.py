@@ -412,11 +412,6 @@ def parse_rules(document: object) -> Rules:
         ) from None
 
 
-def rules_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of the rules document."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Rules.model_json_schema()}
-
-
 def _digest(document: object) -> str:
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -302,6 +302,15 @@ def read_lineage(request: Request, access: AsViewer, branch: BranchName = "main"
     return LineageOut(**insights.lineage(access.scope, access.user_id, branch))
 
 
+@router.get("/lineage/openlineage")
+def export_lineage(
+    request: Request, access: AsViewer, branch: BranchName = "main"
+) -> list[dict[str, Any]]:
+    """How the datasets of a branch were made, as OpenLineage events for other catalogues, newest first."""
+    insights = steward_of(request).workbench.insights
+    return insights.openlineage(access.scope, access.user_id, branch)
+
+
 @router.get("/files")
 def list_files(request: Request, access: AsViewer, at: Reference = "main") -> Page[FileEntryOut]:
     """Original files of a branch or commit, as they came."""

@@ -19,7 +19,6 @@ from steward.connections.catalogue.record import Adapter, Service
 from steward.connections.catalogue.texts import read_text
 from steward.core import NotFound
 
-EXTRA: Final = "connectors"
 _PACKAGES: Final[Mapping[Adapter, tuple[str, str]]] = {
     "aws": ("botocore", "botocore"),
     "google_discovery": ("googleapiclient", "google-api-python-client"),

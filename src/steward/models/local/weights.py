@@ -114,11 +114,3 @@ def confirm(path: Path, sha256: str) -> None:
 
 def _read(beside: Path) -> str | None:
     return beside.read_text().strip() if beside.is_file() else None
-
-
-def weights_named(name: str) -> Weights:
-    found = next((each for each in listed_weights() if each.name == name), None)
-    if found is None:
-        names = ", ".join(each.name for each in listed_weights())
-        raise NotFound(f"There is no listed model {name!r}. Listed: {names}.")
-    return found

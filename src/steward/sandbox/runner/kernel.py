@@ -29,7 +29,6 @@ MNT_DETACH: Final = 2
 # prctl.
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_DUMPABLE: Final = 4
-PR_SET_KEEPCAPS: Final = 8
 PR_SET_SECCOMP: Final = 22
 PR_CAPBSET_DROP: Final = 24
 PR_SET_NO_NEW_PRIVS: Final = 38
