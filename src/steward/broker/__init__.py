@@ -89,6 +89,7 @@ from steward.broker.tool import (
     Risk,
     Tool,
     ToolContext,
+    add_tool,
 )
 from steward.broker.toolbox import Toolbox
 from steward.broker.undo import Action, Undoing, UndoPlan, Way
@@ -185,6 +186,7 @@ __all__ = [
     "Waiting",
     "Way",
     "Whole",
+    "add_tool",
     "approval_claim",
     "approval_claims",
     "approvals_table",

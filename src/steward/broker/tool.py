@@ -220,3 +220,5 @@ def _reader(arguments: type[Arguments]) -> PartsReader:
 
 
 TOOLS: Registry[Tool[Any]] = Registry("tool")
+add_tool = TOOLS.adding(Tool)
+"""Adds a tool; takes what a `Tool` takes."""

@@ -95,6 +95,8 @@ class Connector(Generic[S]):
 
 
 CONNECTORS: Registry[Connector[Any]] = Registry("connector")
+add_connector = CONNECTORS.adding(Connector, "kind")
+"""Adds a kind of connection; takes what a `Connector` takes."""
 
 
 @cache

@@ -4,11 +4,13 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from steward.core.errors import Conflict, NotFound
 
 T = TypeVar("T")
+Made = TypeVar("Made")
+P = ParamSpec("P")
 
 
 class Registry(Generic[T]):
@@ -39,6 +41,16 @@ class Registry(Generic[T]):
             return self.add(name, item)
 
         return decorate
+
+    def adding(self, make: Callable[P, Made], named: str = "name") -> Callable[P, Made]:
+        """A constructor whose results are added under the name that they have themselves."""
+
+        def add(*arguments: P.args, **given: P.kwargs) -> Made:
+            made: Any = make(*arguments, **given)
+            self.add(getattr(made, named), made)
+            return made  # type: ignore[no-any-return]
+
+        return add
 
     def remove(self, name: str) -> None:
         """Forgets what a plug-in had added."""

@@ -1,15 +1,23 @@
 """Tools that change datasets by an operation of the workbench: planned, shown, carried out as one commit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from steward.broker import Cost, Outcome, Preview, ToolContext
+from steward.broker import Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
 from steward.core import Invalid, Problem
 from steward.tools._calls import bench, off_loop, plain
-from steward.tools._commits import base_as_agreed, describe_change, promise, reading_cost
+from steward.tools._commits import (
+    base_as_agreed,
+    changed,
+    describe_change,
+    promise,
+    reading_cost,
+    reconciling,
+)
 from steward.workbench import Planned
 
+A = TypeVar("A", bound=Arguments)
 BASE: Final = (
     "The commit that a preview was made from; refused when the datasets have changed since."
 )
@@ -79,8 +87,34 @@ async def apply_change(context: ToolContext, change: Change) -> Outcome:
     return await off_loop(apply)
 
 
-def change_cost(context: ToolContext, change: Change) -> Cost:
-    return reading_cost(context, change.datasets)
+def add_change_tool(
+    name: str,
+    title: str,
+    description: str,
+    arguments: type[A],
+    change: Callable[[A], Change],
+    note: str = "",
+) -> None:
+    """Adds a tool whose calls are an operation of the workbench each; `note` is a warning of every preview."""
+
+    async def dry_run(context: ToolContext, given: A) -> Preview:
+        return await preview_change(context, change(given), note)
+
+    async def run(context: ToolContext, given: A) -> Outcome:
+        return await apply_change(context, change(given))
+
+    add_tool(
+        name=name,
+        title=title,
+        description=description,
+        arguments=arguments,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(reads=True, writes=True),
+        dry_run=dry_run,
+        reconcile=reconciling(changed),
+        estimate=lambda context, given: reading_cost(context, change(given).datasets),
+    )
 
 
 def change_arguments(

@@ -9,14 +9,13 @@ from steward.broker import (
     CONTENT,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.runs import Json
 from steward.tools._calls import listed, off_loop, service
@@ -131,23 +130,20 @@ def _summary(arguments: ApplyProject) -> str:
     return f"Apply {len(arguments.changes)} changes from a folder: {names}"
 
 
-TOOLS.add(
-    "apply_project",
-    Tool(
-        name="apply_project",
-        title="Apply a project",
-        description="Creates, changes and removes playbooks, agents, definitions, policies, connections and budgets "
-        "as a folder has them: all of them or none.",
-        arguments=ApplyProject,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        acts_as=_acts_as,
-        undo=take_back,
-        # A call that is made again finds what it began.
-        idempotent=True,
-        # An agent that could change policies and agents could give itself everything.
-        direct_only=True,
-    ),
+add_tool(
+    name="apply_project",
+    title="Apply a project",
+    description="Creates, changes and removes playbooks, agents, definitions, policies, connections and budgets "
+    "as a folder has them: all of them or none.",
+    arguments=ApplyProject,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    acts_as=_acts_as,
+    undo=take_back,
+    # A call that is made again finds what it began.
+    idempotent=True,
+    # An agent that could change policies and agents could give itself everything.
+    direct_only=True,
 )

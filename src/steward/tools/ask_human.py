@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker import CONTENT, PLAIN, TOOLS, Arguments, Outcome, Risk, Tool, ToolContext
+from steward.broker import CONTENT, PLAIN, Arguments, Outcome, Risk, ToolContext, add_tool
 from steward.core import Bug
 
 
@@ -28,14 +28,11 @@ async def run(_context: ToolContext, _arguments: AskHuman) -> Outcome:
     raise Bug("Questions to people are asked by the broker; ask_human was run as a function.")
 
 
-TOOLS.add(
-    "ask_human",
-    Tool(
-        name="ask_human",
-        title="Ask a person",
-        description="Asks a person and waits, however long it takes, without holding anything up.",
-        arguments=AskHuman,
-        risk=Risk.read,
-        run=run,
-    ),
+add_tool(
+    name="ask_human",
+    title="Ask a person",
+    description="Asks a person and waits, however long it takes, without holding anything up.",
+    arguments=AskHuman,
+    risk=Risk.read,
+    run=run,
 )

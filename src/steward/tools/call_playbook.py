@@ -11,14 +11,13 @@ from pydantic import Field
 from steward.broker import (
     CONTENT,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import service
 
@@ -55,16 +54,13 @@ async def run(context: ToolContext, arguments: CallPlaybook) -> Outcome:
     return await _playbooks(context).call(context, arguments.playbook, arguments.inputs)
 
 
-TOOLS.add(
-    "call_playbook",
-    Tool(
-        name="call_playbook",
-        title="Call a playbook",
-        description="Runs another playbook of the project with inputs and returns its output.",
-        arguments=CallPlaybook,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True, spends=True),
-        dry_run=dry_run,
-    ),
+add_tool(
+    name="call_playbook",
+    title="Call a playbook",
+    description="Runs another playbook of the project with inputs and returns its output.",
+    arguments=CallPlaybook,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True, spends=True),
+    dry_run=dry_run,
 )

@@ -9,14 +9,13 @@ from steward.broker import (
     CONTENT,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import happened, off_loop, service
@@ -161,20 +160,17 @@ def _summary(name: str, version: int, *, archived: bool) -> str:
     return f"Archive the agent {name}" if archived else f"Save the agent {name}, version {version}"
 
 
-TOOLS.add(
-    "change_agent",
-    Tool(
-        name="change_agent",
-        title="Change an agent",
-        description="Saves a new version of an agent of the project, or archives it.",
-        arguments=ChangeAgent,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        undo=take_back,
-        reconcile=reconcile,
-        # An agent that could change agents could give itself tools.
-        direct_only=True,
-    ),
+add_tool(
+    name="change_agent",
+    title="Change an agent",
+    description="Saves a new version of an agent of the project, or archives it.",
+    arguments=ChangeAgent,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    undo=take_back,
+    reconcile=reconcile,
+    # An agent that could change agents could give itself tools.
+    direct_only=True,
 )

@@ -10,14 +10,13 @@ from steward.broker import (
     CONTENT,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.definitions import (
     DefinitionStore,
@@ -167,20 +166,17 @@ async def reconcile(
     return await off_loop(look)
 
 
-TOOLS.add(
-    "change_definitions",
-    Tool(
-        name="change_definitions",
-        title="Change definitions",
-        description="Confirms, edits, rejects or removes definitions: what columns, metrics and words mean in the project.",
-        arguments=ChangeDefinitions,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        undo=take_back,
-        reconcile=reconcile,
-        # An agent that could say what words mean could make its own answers right.
-        direct_only=True,
-    ),
+add_tool(
+    name="change_definitions",
+    title="Change definitions",
+    description="Confirms, edits, rejects or removes definitions: what columns, metrics and words mean in the project.",
+    arguments=ChangeDefinitions,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    undo=take_back,
+    reconcile=reconcile,
+    # An agent that could say what words mean could make its own answers right.
+    direct_only=True,
 )

@@ -8,14 +8,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.output import ChartRequest
 from steward.runs import canonical
@@ -56,17 +55,14 @@ async def run(context: ToolContext, arguments: DrawChart) -> Outcome:
     )
 
 
-TOOLS.add(
-    "chart",
-    Tool(
-        name="chart",
-        title="Draw a chart",
-        description="Draws bars, lines, areas, scatter, histogram, heat map, pie, box plot or waterfall.",
-        arguments=DrawChart,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
-    ),
+add_tool(
+    name="chart",
+    title="Draw a chart",
+    description="Draws bars, lines, areas, scatter, histogram, heat map, pie, box plot or waterfall.",
+    arguments=DrawChart,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
 )

@@ -7,14 +7,13 @@ from pydantic import Field
 from steward.broker import (
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Conflict
 from steward.tables import literal, quote, session
@@ -112,20 +111,17 @@ def _checked(
     return checks, read
 
 
-TOOLS.add(
-    "check_resolution",
-    Tool(
-        name="check_resolution",
-        title="Check a resolution",
-        description=(
-            "Checks that golden records account for every source row: none lost, none twice, and all counts "
-            "tie out. What does not tie out fails."
-        ),
-        arguments=CheckResolution,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+add_tool(
+    name="check_resolution",
+    title="Check a resolution",
+    description=(
+        "Checks that golden records account for every source row: none lost, none twice, and all counts "
+        "tie out. What does not tie out fails."
     ),
+    arguments=CheckResolution,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
 )

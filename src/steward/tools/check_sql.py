@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker import CODE, PLAIN, SELECTOR, TOOLS, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import CODE, PLAIN, SELECTOR, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.core import Invalid
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, cost_of, estimated, execute
 
@@ -54,18 +54,15 @@ def _failure(message: str, rows: list[list[Any]]) -> str:
     return f"{message}: {'; '.join(said)}{f'; and {count} more' if more else ''}."
 
 
-TOOLS.add(
-    "check_sql",
-    Tool(
-        name="check_sql",
-        title="Check by SQL",
-        description="Runs one read-only SQL query that must find nothing: every row it returns is a problem and fails "
-        "the call.",
-        arguments=CheckSql,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: estimated(context, arguments, _MOST),
-    ),
+add_tool(
+    name="check_sql",
+    title="Check by SQL",
+    description="Runs one read-only SQL query that must find nothing: every row it returns is a problem and fails "
+    "the call.",
+    arguments=CheckSql,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: estimated(context, arguments, _MOST),
 )

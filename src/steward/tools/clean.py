@@ -4,21 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker import (
-    NEW_TARGET,
-    SELECTOR,
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
-from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
-from steward.tools._commits import changed, reconciling
+from steward.broker import NEW_TARGET, SELECTOR, TARGET, Arguments
+from steward.tools._changes import BASE, Change, add_change_tool
 
 
 def _named(schema: dict[str, Any]) -> None:
@@ -53,29 +40,13 @@ def _change(arguments: Clean) -> Change:
     )
 
 
-async def dry_run(context: ToolContext, arguments: Clean) -> Preview:
-    return await preview_change(context, _change(arguments))
-
-
-async def run(context: ToolContext, arguments: Clean) -> Outcome:
-    return await apply_change(context, _change(arguments))
-
-
-TOOLS.add(
-    "clean",
-    Tool(
-        name="clean",
-        title="Clean a dataset",
-        description=(
-            "Applies one documented cleaning operation to a dataset, such as trimming spaces, reading dates "
-            "and numbers, unifying categories, filling gaps or removing duplicates; previews every changed cell."
-        ),
-        arguments=Clean,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True),
-        dry_run=dry_run,
-        reconcile=reconciling(changed),
-        estimate=lambda context, arguments: change_cost(context, _change(arguments)),
+add_change_tool(
+    name="clean",
+    title="Clean a dataset",
+    description=(
+        "Applies one documented cleaning operation to a dataset, such as trimming spaces, reading dates "
+        "and numbers, unifying categories, filling gaps or removing duplicates; previews every changed cell."
     ),
+    arguments=Clean,
+    change=_change,
 )

@@ -4,22 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from steward.broker import (
-    NEW_TARGET,
-    PLAIN,
-    SELECTOR,
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
-from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
-from steward.tools._commits import changed, reconciling
+from steward.broker import NEW_TARGET, PLAIN, SELECTOR, TARGET, Arguments
+from steward.tools._changes import BASE, Change, add_change_tool
 
 
 class KeyPair(Arguments):
@@ -98,49 +84,17 @@ def _union(arguments: Union) -> Change:
     )
 
 
-async def preview_join(context: ToolContext, arguments: Join) -> Preview:
-    return await preview_change(context, _join(arguments))
-
-
-async def run_join(context: ToolContext, arguments: Join) -> Outcome:
-    return await apply_change(context, _join(arguments))
-
-
-async def preview_union(context: ToolContext, arguments: Union) -> Preview:
-    return await preview_change(context, _union(arguments))
-
-
-async def run_union(context: ToolContext, arguments: Union) -> Outcome:
-    return await apply_change(context, _union(arguments))
-
-
-TOOLS.add(
-    "join",
-    Tool(
-        name="join",
-        title="Join datasets",
-        description="Joins datasets to the first one on pairs of columns and keeps the result as a dataset.",
-        arguments=Join,
-        risk=Risk.write,
-        run=run_join,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_join,
-        reconcile=reconciling(changed),
-        estimate=lambda context, arguments: change_cost(context, _join(arguments)),
-    ),
+add_change_tool(
+    name="join",
+    title="Join datasets",
+    description="Joins datasets to the first one on pairs of columns and keeps the result as a dataset.",
+    arguments=Join,
+    change=_join,
 )
-TOOLS.add(
-    "union",
-    Tool(
-        name="union",
-        title="Put datasets under one another",
-        description="Puts the rows of datasets under one another and keeps the result as a dataset.",
-        arguments=Union,
-        risk=Risk.write,
-        run=run_union,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_union,
-        reconcile=reconciling(changed),
-        estimate=lambda context, arguments: change_cost(context, _union(arguments)),
-    ),
+add_change_tool(
+    name="union",
+    title="Put datasets under one another",
+    description="Puts the rows of datasets under one another and keeps the result as a dataset.",
+    arguments=Union,
+    change=_union,
 )

@@ -4,17 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker import (
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
+from steward.broker import TARGET, Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
 from steward.core import Conflict
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._branches import on_branch
@@ -89,18 +79,15 @@ async def reconcile(context: ToolContext, arguments: DeleteBranch, ticket: Ticke
     return await off_loop(look)
 
 
-TOOLS.add(
-    "delete_branch",
-    Tool(
-        name="delete_branch",
-        title="Delete a branch",
-        description="Removes a branch that is done with; its commits stay, and undo brings it back where it was.",
-        arguments=DeleteBranch,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        undo=bring_back,
-        reconcile=reconcile,
-    ),
+add_tool(
+    name="delete_branch",
+    title="Delete a branch",
+    description="Removes a branch that is done with; its commits stay, and undo brings it back where it was.",
+    arguments=DeleteBranch,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    undo=bring_back,
+    reconcile=reconcile,
 )

@@ -5,22 +5,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker import (
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
+from steward.broker import TARGET, Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
 from steward.core import Denied, NotFound
 from steward.identity import Role
-from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop, service
-from steward.tools._notes import Note, call_of, deleted, in_short, notes_of, restored
+from steward.runs import Reconciled, Ticket
+from steward.tools._calls import off_loop, service
+from steward.tools._notes import (
+    Note,
+    call_of,
+    deleted,
+    in_short,
+    notes_of,
+    reconcile_deleted,
+    restore,
+)
 
 
 class DeleteNotes(Arguments):
@@ -52,20 +50,8 @@ async def run(context: ToolContext, arguments: DeleteNotes) -> Outcome:
     return await off_loop(delete)
 
 
-async def take_back(context: ToolContext, _arguments: DeleteNotes, inverse: Json) -> Outcome:
-    return await off_loop(restored, context, inverse)
-
-
 async def reconcile(context: ToolContext, arguments: DeleteNotes, ticket: Ticket) -> Reconciled:
-    """A deleted note knows the call that deleted it."""
-
-    def look() -> Reconciled:
-        gone = notes_of(context).deleted_by(context.scope, ticket.idempotency_key)
-        if not gone:
-            return Reconciled(Found.not_happened)
-        return happened(deleted(gone, _summary(arguments, len(gone))))
-
-    return await off_loop(look)
+    return await reconcile_deleted(context, ticket, lambda count: _summary(arguments, count))
 
 
 def _wanted(context: ToolContext, arguments: DeleteNotes) -> Sequence[Note]:
@@ -96,20 +82,17 @@ def _summary(arguments: DeleteNotes, count: int) -> str:
     return f"Delete {count} {'note' if count == 1 else 'notes'} of the agent {arguments.agent}"
 
 
-TOOLS.add(
-    "delete_notes",
-    Tool(
-        name="delete_notes",
-        title="Delete notes of an agent",
-        description="Deletes what an agent remembers between runs.",
-        arguments=DeleteNotes,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        undo=take_back,
-        reconcile=reconcile,
-        # What an agent remembers is its own affair and people's; no other agent deletes it.
-        direct_only=True,
-    ),
+add_tool(
+    name="delete_notes",
+    title="Delete notes of an agent",
+    description="Deletes what an agent remembers between runs.",
+    arguments=DeleteNotes,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    undo=restore,
+    reconcile=reconcile,
+    # What an agent remembers is its own affair and people's; no other agent deletes it.
+    direct_only=True,
 )

@@ -10,15 +10,14 @@ from steward.broker import (
     NEW_TARGET,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import bench, heavy, listed, off_loop, source
 from steward.tools._commits import (
@@ -176,36 +175,30 @@ async def written(context: ToolContext, commit: Commit) -> Outcome:
     return await off_loop(describe)
 
 
-TOOLS.add(
-    "report",
-    Tool(
-        name="report",
-        title="Write a report",
-        description=(
-            "Writes a report about datasets as HTML and PDF into the project's files: contents, quality, "
-            "charts, lineage and provenance."
-        ),
-        arguments=WriteReport,
-        risk=Risk.write,
-        run=run_report,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_report,
-        reconcile=reconciling(written),
-        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+add_tool(
+    name="report",
+    title="Write a report",
+    description=(
+        "Writes a report about datasets as HTML and PDF into the project's files: contents, quality, "
+        "charts, lineage and provenance."
     ),
+    arguments=WriteReport,
+    risk=Risk.write,
+    run=run_report,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_report,
+    reconcile=reconciling(written),
+    estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
 )
-TOOLS.add(
-    "render_xlsx",
-    Tool(
-        name="render_xlsx",
-        title="Render a workbook",
-        description="Writes datasets as the sheets of an Excel workbook into the project's files, with provenance.",
-        arguments=RenderXlsx,
-        risk=Risk.write,
-        run=run_xlsx,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_xlsx,
-        reconcile=reconciling(written),
-        estimate=lambda context, arguments: reading_cost(context, _datasets(arguments)),
-    ),
+add_tool(
+    name="render_xlsx",
+    title="Render a workbook",
+    description="Writes datasets as the sheets of an Excel workbook into the project's files, with provenance.",
+    arguments=RenderXlsx,
+    risk=Risk.write,
+    run=run_xlsx,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_xlsx,
+    reconcile=reconciling(written),
+    estimate=lambda context, arguments: reading_cost(context, _datasets(arguments)),
 )

@@ -6,14 +6,13 @@ from pydantic import Field
 
 from steward.broker import (
     CONTENT,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import off_loop, service
 
@@ -54,19 +53,16 @@ async def run(context: ToolContext, arguments: DraftPlaybook) -> Outcome:
     return await off_loop(_drafting(context).draft, context, arguments.form, arguments.understood)
 
 
-TOOLS.add(
-    "draft_playbook",
-    Tool(
-        name="draft_playbook",
-        title="Draft a playbook",
-        description="Makes a checked draft of a playbook from a few choices: sources, steps and results.",
-        arguments=DraftPlaybook,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=dry_run,
-        # A run finds the draft it made.
-        idempotent=True,
-        beyond_data=True,
-    ),
+add_tool(
+    name="draft_playbook",
+    title="Draft a playbook",
+    description="Makes a checked draft of a playbook from a few choices: sources, steps and results.",
+    arguments=DraftPlaybook,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=dry_run,
+    # A run finds the draft it made.
+    idempotent=True,
+    beyond_data=True,
 )

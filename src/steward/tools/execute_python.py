@@ -11,14 +11,13 @@ from steward.broker import (
     CODE,
     PLAIN,
     SELECTOR,
-    TOOLS,
     Artifact,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.runs import canonical
 from steward.tools._calls import keep, plain
@@ -115,18 +114,15 @@ def _cost(context: ToolContext, arguments: ExecutePython) -> Cost:
     return estimated(context, arguments, arguments.limit)
 
 
-TOOLS.add(
-    "execute_python",
-    Tool(
-        name="execute_python",
-        title="Run Python",
-        description="Runs Python over datasets without network or file access and returns what it leaves.",
-        arguments=ExecutePython,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        timeout=timedelta(minutes=10),
-        estimate=_cost,
-    ),
+add_tool(
+    name="execute_python",
+    title="Run Python",
+    description="Runs Python over datasets without network or file access and returns what it leaves.",
+    arguments=ExecutePython,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    timeout=timedelta(minutes=10),
+    estimate=_cost,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker import PLAIN, SELECTOR, TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import PLAIN, SELECTOR, Cost, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.tools._calls import off_loop
 from steward.tools._sandboxed import Executed, Job, Sandboxed, chosen, estimated, execute, tabular
 
@@ -83,17 +83,14 @@ def _cost(context: ToolContext, arguments: ExecuteQueryPlan) -> Cost:
     return estimated(context, arguments, arguments.limit)
 
 
-TOOLS.add(
-    "execute_query_plan",
-    Tool(
-        name="execute_query_plan",
-        title="Run a query plan",
-        description="Compiles a query plan to SQL, runs it and returns rows with the SQL. Writes nothing.",
-        arguments=ExecuteQueryPlan,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=_cost,
-    ),
+add_tool(
+    name="execute_query_plan",
+    title="Run a query plan",
+    description="Compiles a query plan to SQL, runs it and returns rows with the SQL. Writes nothing.",
+    arguments=ExecuteQueryPlan,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=_cost,
 )

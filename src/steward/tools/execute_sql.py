@@ -8,13 +8,12 @@ from steward.broker import (
     CODE,
     PLAIN,
     SELECTOR,
-    TOOLS,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, estimated, execute, tabular
 
@@ -44,17 +43,14 @@ def cost(context: ToolContext, arguments: Query) -> Cost:
     return estimated(context, arguments, arguments.limit)
 
 
-TOOLS.add(
-    "execute_sql",
-    Tool(
-        name="execute_sql",
-        title="Run SQL",
-        description="Runs one read-only SQL query over datasets and returns rows. Writes nothing.",
-        arguments=Query,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=cost,
-    ),
+add_tool(
+    name="execute_sql",
+    title="Run SQL",
+    description="Runs one read-only SQL query over datasets and returns rows. Writes nothing.",
+    arguments=Query,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=cost,
 )

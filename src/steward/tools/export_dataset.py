@@ -10,14 +10,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import bench, heavy, source
 from steward.tools._commits import inputs, reading_cost
@@ -55,20 +54,17 @@ def _exported(context: ToolContext, arguments: ExportDataset) -> Outcome:
     )
 
 
-TOOLS.add(
-    "export_dataset",
-    Tool(
-        name="export_dataset",
-        title="Export a dataset",
-        description=(
-            "Writes a dataset as a CSV, Excel, Parquet or Delta file, which can be downloaded from the run for a day."
-        ),
-        arguments=ExportDataset,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True, hands_out=True),
-        timeout=timedelta(hours=2),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+add_tool(
+    name="export_dataset",
+    title="Export a dataset",
+    description=(
+        "Writes a dataset as a CSV, Excel, Parquet or Delta file, which can be downloaded from the run for a day."
     ),
+    arguments=ExportDataset,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True, hands_out=True),
+    timeout=timedelta(hours=2),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
 )

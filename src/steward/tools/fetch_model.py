@@ -13,14 +13,13 @@ from steward.broker import (
     DESTINATION,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Denied, Invalid
 from steward.models.local import Fetched, LocalServers, Weights, fetch, found_here, listed_weights
@@ -128,19 +127,16 @@ async def _fetched(
     )
 
 
-TOOLS.add(
-    "fetch_model",
-    Tool(
-        name="fetch_model",
-        title="Fetch a model",
-        description="Fetches open weights onto this machine and verifies them.",
-        arguments=FetchModel,
-        risk=Risk.write,
-        run=run,
-        dry_run=preview,
-        effects=Effects(writes=True, network=True),
-        idempotent=True,
-        reconcile=reconcile,
-        timeout=timedelta(hours=12),
-    ),
+add_tool(
+    name="fetch_model",
+    title="Fetch a model",
+    description="Fetches open weights onto this machine and verifies them.",
+    arguments=FetchModel,
+    risk=Risk.write,
+    run=run,
+    dry_run=preview,
+    effects=Effects(writes=True, network=True),
+    idempotent=True,
+    reconcile=reconcile,
+    timeout=timedelta(hours=12),
 )

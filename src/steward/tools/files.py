@@ -13,7 +13,6 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Artifact,
     Cost,
@@ -21,8 +20,8 @@ from steward.broker import (
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.runs import Kind, Runs
@@ -264,35 +263,29 @@ def _as_text(piece: bytes, *, last: bool) -> tuple[str | None, int]:
     return text, used
 
 
-TOOLS.add(
-    "edit_file",
-    Tool(
-        name="edit_file",
-        title="Edit a file",
-        description=(
-            "Replaces an exact piece of text in a text file of the project, or makes a new file; the preview "
-            "is a diff."
-        ),
-        arguments=EditFile,
-        risk=Risk.write,
-        run=edit,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_edit,
-        reconcile=reconciling(edited),
-        estimate=lambda _context, arguments: Cost(bytes=len(arguments.new.encode())),
+add_tool(
+    name="edit_file",
+    title="Edit a file",
+    description=(
+        "Replaces an exact piece of text in a text file of the project, or makes a new file; the preview "
+        "is a diff."
     ),
+    arguments=EditFile,
+    risk=Risk.write,
+    run=edit,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_edit,
+    reconcile=reconciling(edited),
+    estimate=lambda _context, arguments: Cost(bytes=len(arguments.new.encode())),
 )
-TOOLS.add(
-    "read_artifact",
-    Tool(
-        name="read_artifact",
-        title="Read a file",
-        description="A piece of a file of the project, as text where it is text and as base64 where not.",
-        arguments=ReadArtifact,
-        risk=Risk.read,
-        run=read,
-        effects=Effects(reads=True),
-        attempts=3,
-        estimate=lambda _context, arguments: Cost(bytes=arguments.limit),
-    ),
+add_tool(
+    name="read_artifact",
+    title="Read a file",
+    description="A piece of a file of the project, as text where it is text and as base64 where not.",
+    arguments=ReadArtifact,
+    risk=Risk.read,
+    run=read,
+    effects=Effects(reads=True),
+    attempts=3,
+    estimate=lambda _context, arguments: Cost(bytes=arguments.limit),
 )

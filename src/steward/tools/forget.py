@@ -4,26 +4,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker import (
-    PLAIN,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
-from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop
+from steward.broker import PLAIN, Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
+from steward.runs import Reconciled, Ticket
+from steward.tools._calls import off_loop
 from steward.tools._notes import (
     call_of,
     deleted,
     in_short,
     notebook_of,
     notes_of,
-    restored,
+    reconcile_deleted,
+    restore,
 )
 
 
@@ -57,40 +48,25 @@ async def run(context: ToolContext, arguments: Forget) -> Outcome:
     return await off_loop(delete)
 
 
-async def take_back(context: ToolContext, _arguments: Forget, inverse: Json) -> Outcome:
-    return await off_loop(restored, context, inverse)
-
-
 async def reconcile(context: ToolContext, arguments: Forget, ticket: Ticket) -> Reconciled:
-    """A deleted note knows the call that deleted it."""
-
-    def look() -> Reconciled:
-        gone = notes_of(context).deleted_by(context.scope, ticket.idempotency_key)
-        if not gone:
-            return Reconciled(Found.not_happened)
-        return happened(deleted(gone, f"Note {arguments.note} deleted"))
-
-    return await off_loop(look)
+    return await reconcile_deleted(context, ticket, lambda _: f"Note {arguments.note} deleted")
 
 
-TOOLS.add(
-    "forget",
-    Tool(
-        name="forget",
-        title="Forget",
-        description="Deletes one of your notes, by its number.",
-        arguments=Forget,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        undo=take_back,
-        reconcile=reconcile,
-        memory_only=True,
-        gives={
-            "type": "object",
-            "properties": {"deleted": {"type": "integer"}},
-            "required": ["deleted"],
-        },
-    ),
+add_tool(
+    name="forget",
+    title="Forget",
+    description="Deletes one of your notes, by its number.",
+    arguments=Forget,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    undo=restore,
+    reconcile=reconcile,
+    memory_only=True,
+    gives={
+        "type": "object",
+        "properties": {"deleted": {"type": "integer"}},
+        "required": ["deleted"],
+    },
 )

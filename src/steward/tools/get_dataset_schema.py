@@ -8,13 +8,12 @@ from pydantic import Field
 from steward.broker import (
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import off_loop, source
 from steward.tools._commits import workspace
@@ -55,16 +54,13 @@ async def run(context: ToolContext, arguments: GetDatasetSchema) -> Outcome:
     )
 
 
-TOOLS.add(
-    "get_dataset_schema",
-    Tool(
-        name="get_dataset_schema",
-        title="Describe a dataset",
-        description="Columns and types of a dataset, its size, and its latest commits.",
-        arguments=GetDatasetSchema,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=3,
-    ),
+add_tool(
+    name="get_dataset_schema",
+    title="Describe a dataset",
+    description="Columns and types of a dataset, its size, and its latest commits.",
+    arguments=GetDatasetSchema,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=3,
 )

@@ -10,14 +10,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Conflict, NotFound
 from steward.runs import Found, Json, Reconciled, Ticket
@@ -244,63 +243,51 @@ async def moved(_context: ToolContext, commit: Commit) -> Outcome:
     )
 
 
-TOOLS.add(
-    "snapshot",
-    Tool(
-        name="snapshot",
-        title="Take a snapshot",
-        description="Names the present state: as a tag that keeps it for good, or as a branch to go on from.",
-        arguments=Snapshot,
-        risk=Risk.write,
-        run=snapshot,
-        effects=Effects(writes=True),
-        dry_run=preview_snapshot,
-        undo=forget_snapshot,
-        reconcile=reconcile_snapshot,
-    ),
+add_tool(
+    name="snapshot",
+    title="Take a snapshot",
+    description="Names the present state: as a tag that keeps it for good, or as a branch to go on from.",
+    arguments=Snapshot,
+    risk=Risk.write,
+    run=snapshot,
+    effects=Effects(writes=True),
+    dry_run=preview_snapshot,
+    undo=forget_snapshot,
+    reconcile=reconcile_snapshot,
 )
-TOOLS.add(
-    "undo",
-    Tool(
-        name="undo",
-        title="Take back a commit",
-        description=(
-            f"Takes back one commit of the run's branch ({MAIN} as a rule) by a new one; shows first what was "
-            "built upon it. Taking back an undo is a redo."
-        ),
-        arguments=Undo,
-        risk=Risk.write,
-        run=undo,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_undo,
-        reconcile=reconciling(moved),
+add_tool(
+    name="undo",
+    title="Take back a commit",
+    description=(
+        f"Takes back one commit of the run's branch ({MAIN} as a rule) by a new one; shows first what was "
+        "built upon it. Taking back an undo is a redo."
     ),
+    arguments=Undo,
+    risk=Risk.write,
+    run=undo,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_undo,
+    reconcile=reconciling(moved),
 )
-TOOLS.add(
-    "redo",
-    Tool(
-        name="redo",
-        title="Take back the last undo",
-        description="Takes back the last undo of the run's branch, as long as nothing new was committed since.",
-        arguments=Redo,
-        risk=Risk.write,
-        run=redo,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_redo,
-        reconcile=reconciling(moved),
-    ),
+add_tool(
+    name="redo",
+    title="Take back the last undo",
+    description="Takes back the last undo of the run's branch, as long as nothing new was committed since.",
+    arguments=Redo,
+    risk=Risk.write,
+    run=redo,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_redo,
+    reconcile=reconciling(moved),
 )
-TOOLS.add(
-    "restore",
-    Tool(
-        name="restore",
-        title="Go back to a state",
-        description="Brings the branch, or some datasets and files of it, back to an earlier state.",
-        arguments=Restore,
-        risk=Risk.write,
-        run=restore,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_restore,
-        reconcile=reconciling(moved),
-    ),
+add_tool(
+    name="restore",
+    title="Go back to a state",
+    description="Brings the branch, or some datasets and files of it, back to an earlier state.",
+    arguments=Restore,
+    risk=Risk.write,
+    run=restore,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_restore,
+    reconcile=reconciling(moved),
 )

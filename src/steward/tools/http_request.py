@@ -12,7 +12,6 @@ from steward.broker import (
     DESTINATION,
     SECRET,
     TARGET,
-    TOOLS,
     Arguments,
     Artifact,
     Cost,
@@ -22,8 +21,8 @@ from steward.broker import (
     Preview,
     Risk,
     Role,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import (
     ClientCertificate,
@@ -248,27 +247,24 @@ async def reconcile(_context: ToolContext, arguments: HttpRequest, _ticket: Tick
     return Reconciled(Found.not_happened if repeatable else Found.unknown)
 
 
-TOOLS.add(
-    "http_request",
-    Tool(
-        name="http_request",
-        title="Call a web address",
-        description=(
-            "Sends an HTTP request to a host that the project allows and returns the answer. Off until an "
-            "administrator names hosts; secrets are given by name and only to their own hosts."
-        ),
-        arguments=HttpRequest,
-        risk=Risk.external_send,
-        run=run,
-        effects=Effects(network=True),
-        gives=_GIVES,
-        dry_run=dry_run,
-        reconcile=reconcile,
-        estimate=lambda _context, arguments: Cost(bytes=len(arguments.body.encode())),
-        destination=lambda arguments: (
-            f"connection:{arguments.connection}/{arguments.url.lstrip('/')}"
-            if arguments.connection
-            else arguments.url
-        ),
+add_tool(
+    name="http_request",
+    title="Call a web address",
+    description=(
+        "Sends an HTTP request to a host that the project allows and returns the answer. Off until an "
+        "administrator names hosts; secrets are given by name and only to their own hosts."
+    ),
+    arguments=HttpRequest,
+    risk=Risk.external_send,
+    run=run,
+    effects=Effects(network=True),
+    gives=_GIVES,
+    dry_run=dry_run,
+    reconcile=reconcile,
+    estimate=lambda _context, arguments: Cost(bytes=len(arguments.body.encode())),
+    destination=lambda arguments: (
+        f"connection:{arguments.connection}/{arguments.url.lstrip('/')}"
+        if arguments.connection
+        else arguments.url
     ),
 )

@@ -12,15 +12,14 @@ from steward.broker import (
     NEW_TARGET,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import HostPatterns, Http, HttpLimits
 from steward.core import Invalid, stoppable
@@ -139,23 +138,20 @@ def _cost(context: ToolContext, arguments: Ingest) -> Cost:
     return Cost(bytes=bench(context).bringing.get(context.scope, arguments.upload).offset)
 
 
-TOOLS.add(
-    "ingest",
-    Tool(
-        name="ingest",
-        title="Load a file",
-        description=(
-            "Loads an uploaded file, or one from an allowed address, as a dataset: CSV, JSON, Excel, Parquet, "
-            "SQLite and archives of them. Rows that do not fit are kept apart, with the reason."
-        ),
-        arguments=Ingest,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True, network=True),
-        dry_run=dry_run,
-        reconcile=reconciling(loaded),
-        estimate=_cost,
-        timeout=timedelta(hours=1),
-        destination=lambda arguments: arguments.url or "",
+add_tool(
+    name="ingest",
+    title="Load a file",
+    description=(
+        "Loads an uploaded file, or one from an allowed address, as a dataset: CSV, JSON, Excel, Parquet, "
+        "SQLite and archives of them. Rows that do not fit are kept apart, with the reason."
     ),
+    arguments=Ingest,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True, network=True),
+    dry_run=dry_run,
+    reconcile=reconciling(loaded),
+    estimate=_cost,
+    timeout=timedelta(hours=1),
+    destination=lambda arguments: arguments.url or "",
 )

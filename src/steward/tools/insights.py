@@ -8,14 +8,13 @@ from pydantic import Field
 from steward.broker import (
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import bench, heavy, listed, off_loop, source
 from steward.tools._commits import inputs, reading_cost, workspace
@@ -98,62 +97,50 @@ def _relate_cost(context: ToolContext, arguments: SeveralDatasets) -> Cost:
     return reading_cost(context, names)
 
 
-TOOLS.add(
-    "profile",
-    Tool(
-        name="profile",
-        title="Profile a dataset",
-        description=(
-            "Statistics of every column: missing and distinct values, spread, patterns, meanings such as "
-            "e-mail or country, keys, and notes on what looks wrong."
-        ),
-        arguments=OneDataset,
-        risk=Risk.compute,
-        run=profile,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+add_tool(
+    name="profile",
+    title="Profile a dataset",
+    description=(
+        "Statistics of every column: missing and distinct values, spread, patterns, meanings such as "
+        "e-mail or country, keys, and notes on what looks wrong."
     ),
+    arguments=OneDataset,
+    risk=Risk.compute,
+    run=profile,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
 )
-TOOLS.add(
-    "correlate",
-    Tool(
-        name="correlate",
-        title="Correlate columns",
-        description="How strongly pairs of columns of a dataset go together, with significance.",
-        arguments=OneDataset,
-        risk=Risk.compute,
-        run=correlate,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
-    ),
+add_tool(
+    name="correlate",
+    title="Correlate columns",
+    description="How strongly pairs of columns of a dataset go together, with significance.",
+    arguments=OneDataset,
+    risk=Risk.compute,
+    run=correlate,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
 )
-TOOLS.add(
-    "suggest_cleaning",
-    Tool(
-        name="suggest_cleaning",
-        title="Suggest cleaning",
-        description="Cleaning operations that suit a dataset, with how many cells each would change.",
-        arguments=OneDataset,
-        risk=Risk.compute,
-        run=suggest,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
-    ),
+add_tool(
+    name="suggest_cleaning",
+    title="Suggest cleaning",
+    description="Cleaning operations that suit a dataset, with how many cells each would change.",
+    arguments=OneDataset,
+    risk=Risk.compute,
+    run=suggest,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
 )
-TOOLS.add(
-    "relate",
-    Tool(
-        name="relate",
-        title="Relate datasets",
-        description="Keys and foreign keys across datasets, with evidence and possible joins.",
-        arguments=SeveralDatasets,
-        risk=Risk.compute,
-        run=relate,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=_relate_cost,
-    ),
+add_tool(
+    name="relate",
+    title="Relate datasets",
+    description="Keys and foreign keys across datasets, with evidence and possible joins.",
+    arguments=SeveralDatasets,
+    risk=Risk.compute,
+    run=relate,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=_relate_cost,
 )

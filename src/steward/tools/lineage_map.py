@@ -8,14 +8,13 @@ from pydantic import Field
 from steward.broker import (
     NEW_TARGET,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Invalid
 from steward.tools._calls import bench, off_loop
@@ -113,20 +112,17 @@ def _upstream(
     return nodes, [e for e in found["edges"] if e["from"] in reached and e["to"] in reached]
 
 
-TOOLS.add(
-    "lineage_map",
-    Tool(
-        name="lineage_map",
-        title="Draw a lineage map",
-        description=(
-            "Draws where a dataset comes from, step by step, and writes it as SVG and JSON into the "
-            "project's files."
-        ),
-        arguments=DrawLineage,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True),
-        dry_run=dry_run,
-        reconcile=reconciling(written),
+add_tool(
+    name="lineage_map",
+    title="Draw a lineage map",
+    description=(
+        "Draws where a dataset comes from, step by step, and writes it as SVG and JSON into the "
+        "project's files."
     ),
+    arguments=DrawLineage,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True),
+    dry_run=dry_run,
+    reconcile=reconciling(written),
 )

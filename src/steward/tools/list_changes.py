@@ -4,17 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker import (
-    PLAIN,
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Risk,
-    Tool,
-    ToolContext,
-)
+from steward.broker import PLAIN, TARGET, Arguments, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.core import NotFound
 from steward.runs import Json
 from steward.tools._calls import bench, off_loop
@@ -76,16 +66,13 @@ def _name(context: ToolContext, author: str) -> str:
         return author
 
 
-TOOLS.add(
-    "list_changes",
-    Tool(
-        name="list_changes",
-        title="List changes",
-        description="The latest changes of a dataset or of the branch: when, by whom, what, and the commit.",
-        arguments=ListChanges,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=3,
-    ),
+add_tool(
+    name="list_changes",
+    title="List changes",
+    description="The latest changes of a dataset or of the branch: when, by whom, what, and the commit.",
+    arguments=ListChanges,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=3,
 )

@@ -1,6 +1,6 @@
 """Which datasets there are."""
 
-from steward.broker import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import Arguments, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.tools._calls import bench, off_loop
 from steward.workbench import DatasetCard
 
@@ -34,16 +34,13 @@ async def run(context: ToolContext, _arguments: ListDatasets) -> Outcome:
     )
 
 
-TOOLS.add(
-    "list_datasets",
-    Tool(
-        name="list_datasets",
-        title="List datasets",
-        description="Names, sizes and last changes of the datasets on the run's branch.",
-        arguments=ListDatasets,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=3,
-    ),
+add_tool(
+    name="list_datasets",
+    title="List datasets",
+    description="Names, sizes and last changes of the datasets on the run's branch.",
+    arguments=ListDatasets,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=3,
 )

@@ -11,14 +11,13 @@ from steward.broker import (
     NEW_TARGET,
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import Connection, Opened, s3
 from steward.core import Invalid, StewardError, stoppable
@@ -135,22 +134,19 @@ async def described(context: ToolContext, commit: Commit) -> Outcome:
     return await off_loop(load_outcome, context, commit, ("source", "file", "table"))
 
 
-TOOLS.add(
-    "load_from_connection",
-    Tool(
-        name="load_from_connection",
-        title="Load from a connection",
-        description=(
-            "Loads a table of a connected database, or a file of a connected bucket, as a dataset. Rows that do "
-            "not fit are kept apart, with the reason."
-        ),
-        arguments=LoadFromConnection,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True, network=True),
-        dry_run=dry_run,
-        reconcile=reconciling(described),
-        timeout=timedelta(hours=1),
-        destination=lambda arguments: f"connection:{arguments.connection}",
+add_tool(
+    name="load_from_connection",
+    title="Load from a connection",
+    description=(
+        "Loads a table of a connected database, or a file of a connected bucket, as a dataset. Rows that do "
+        "not fit are kept apart, with the reason."
     ),
+    arguments=LoadFromConnection,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True, network=True),
+    dry_run=dry_run,
+    reconcile=reconciling(described),
+    timeout=timedelta(hours=1),
+    destination=lambda arguments: f"connection:{arguments.connection}",
 )

@@ -11,14 +11,13 @@ from steward.broker import (
     NEW_TARGET,
     PLAIN,
     SECRET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Denied, StewardError, Stopped
 from steward.identity import Access, Role
@@ -127,21 +126,18 @@ async def described(context: ToolContext, commit: Commit) -> Outcome:
     return await off_loop(load_outcome, context, commit, ("source", "table"))
 
 
-TOOLS.add(
-    "load_from_server",
-    Tool(
-        name="load_from_server",
-        title="Load from a database server",
-        description=(
-            "Loads a table of a database server, whose address a secret holds, as a dataset. Rows that do not fit "
-            "are kept apart, with the reason."
-        ),
-        arguments=LoadFromServer,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True, network=True),
-        dry_run=dry_run,
-        reconcile=reconciling(described),
-        timeout=timedelta(hours=1),
+add_tool(
+    name="load_from_server",
+    title="Load from a database server",
+    description=(
+        "Loads a table of a database server, whose address a secret holds, as a dataset. Rows that do not fit "
+        "are kept apart, with the reason."
     ),
+    arguments=LoadFromServer,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True, network=True),
+    dry_run=dry_run,
+    reconcile=reconciling(described),
+    timeout=timedelta(hours=1),
 )

@@ -13,14 +13,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
     problems_of,
 )
 from steward.connections import READ, Connection, HttpAnswer, Operation, Service
@@ -147,22 +146,19 @@ async def described(context: ToolContext, commit: Commit) -> Outcome:
     return replace(outcome, trusted=False)
 
 
-TOOLS.add(
-    "load_from_service",
-    Tool(
-        name="load_from_service",
-        title="Load from a service",
-        description=(
-            "Calls an operation of a connected service that only reads, and loads its answer as a dataset: tables, "
-            "JSON and JSON lines up to 2 GB. Rows that do not fit are kept apart, with the reason."
-        ),
-        arguments=LoadFromService,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True, network=True),
-        dry_run=dry_run,
-        reconcile=reconciling(described),
-        timeout=timedelta(hours=1),
-        destination=lambda arguments: f"{WORD}:{arguments.connection}",
+add_tool(
+    name="load_from_service",
+    title="Load from a service",
+    description=(
+        "Calls an operation of a connected service that only reads, and loads its answer as a dataset: tables, "
+        "JSON and JSON lines up to 2 GB. Rows that do not fit are kept apart, with the reason."
     ),
+    arguments=LoadFromService,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True, network=True),
+    dry_run=dry_run,
+    reconcile=reconciling(described),
+    timeout=timedelta(hours=1),
+    destination=lambda arguments: f"{WORD}:{arguments.connection}",
 )

@@ -8,14 +8,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._calls import bench, off_loop, plain, source
 from steward.tools._commits import workspace
@@ -81,17 +80,14 @@ async def run(context: ToolContext, arguments: PreviewRows) -> Outcome:
     )
 
 
-TOOLS.add(
-    "preview",
-    Tool(
-        name="preview",
-        title="Look at rows",
-        description="A page of rows of a dataset as text, with filters and order.",
-        arguments=PreviewRows,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=3,
-        estimate=lambda _context, arguments: Cost(rows=arguments.limit),
-    ),
+add_tool(
+    name="preview",
+    title="Look at rows",
+    description="A page of rows of a dataset as text, with filters and order.",
+    arguments=PreviewRows,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=3,
+    estimate=lambda _context, arguments: Cost(rows=arguments.limit),
 )

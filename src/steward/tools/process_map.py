@@ -8,14 +8,13 @@ from steward.broker import (
     NEW_TARGET,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Invalid
 from steward.tables import quote, session
@@ -145,21 +144,18 @@ def _map(arguments: DrawProcess, transitions: list[_Transition]) -> Any:
     )
 
 
-TOOLS.add(
-    "process_map",
-    Tool(
-        name="process_map",
-        title="Draw a process map",
-        description=(
-            "Draws a process from a dataset of transitions, with how often each happens and how long it takes, "
-            "as SVG into the project's files."
-        ),
-        arguments=DrawProcess,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True),
-        dry_run=dry_run,
-        reconcile=reconciling(written),
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+add_tool(
+    name="process_map",
+    title="Draw a process map",
+    description=(
+        "Draws a process from a dataset of transitions, with how often each happens and how long it takes, "
+        "as SVG into the project's files."
     ),
+    arguments=DrawProcess,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True),
+    dry_run=dry_run,
+    reconcile=reconciling(written),
+    estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
 )

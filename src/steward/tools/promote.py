@@ -4,17 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker import (
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
+from steward.broker import TARGET, Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
 from steward.core import Bug
 from steward.runs import Json
 from steward.tools._branches import on_branch
@@ -138,30 +128,24 @@ async def promoted(context: ToolContext, commit: Commit) -> Outcome:
     )
 
 
-TOOLS.add(
-    "compare_branch",
-    Tool(
-        name="compare_branch",
-        title="Compare a branch",
-        description="What a branch below the run's own would change there: datasets with rows, and files.",
-        arguments=CompareBranch,
-        risk=Risk.read,
-        run=compare,
-        effects=Effects(reads=True),
-        attempts=2,
-    ),
+add_tool(
+    name="compare_branch",
+    title="Compare a branch",
+    description="What a branch below the run's own would change there: datasets with rows, and files.",
+    arguments=CompareBranch,
+    risk=Risk.read,
+    run=compare,
+    effects=Effects(reads=True),
+    attempts=2,
 )
-TOOLS.add(
-    "promote",
-    Tool(
-        name="promote",
-        title="Promote a branch",
-        description="Brings a branch below the run's own into it, as one commit that can be taken back.",
-        arguments=Promote,
-        risk=Risk.write,
-        run=promote,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview_promote,
-        reconcile=reconciling(promoted),
-    ),
+add_tool(
+    name="promote",
+    title="Promote a branch",
+    description="Brings a branch below the run's own into it, as one commit that can be taken back.",
+    arguments=Promote,
+    risk=Risk.write,
+    run=promote,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview_promote,
+    reconcile=reconciling(promoted),
 )

@@ -8,14 +8,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Invalid
 from steward.tools._calls import bench, heavy, listed, source
@@ -94,20 +93,17 @@ def _described(context: ToolContext, arguments: ProposeRules, found: dict[str, A
     )
 
 
-TOOLS.add(
-    "propose_rules",
-    Tool(
-        name="propose_rules",
-        title="Propose or weigh matching rules",
-        description=(
-            "Finds rules by which rows of datasets are the same customer, company or thing, or weighs given "
-            "ones: estimated entities, and the pairs in doubt side by side. Nothing is written."
-        ),
-        arguments=ProposeRules,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+add_tool(
+    name="propose_rules",
+    title="Propose or weigh matching rules",
+    description=(
+        "Finds rules by which rows of datasets are the same customer, company or thing, or weighs given "
+        "ones: estimated entities, and the pairs in doubt side by side. Nothing is written."
     ),
+    arguments=ProposeRules,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
 )

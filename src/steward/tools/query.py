@@ -1,19 +1,16 @@
 """The name under which flows run SQL: the same call as execute_sql."""
 
-from steward.broker import TOOLS, Effects, Risk, Tool
+from steward.broker import Effects, Risk, add_tool
 from steward.tools.execute_sql import Query, cost, run
 
-TOOLS.add(
-    "query",
-    Tool(
-        name="query",
-        title="Query by SQL",
-        description="Runs one read-only SQL query over datasets and returns rows. Writes nothing.",
-        arguments=Query,
-        risk=Risk.compute,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=2,
-        estimate=cost,
-    ),
+add_tool(
+    name="query",
+    title="Query by SQL",
+    description="Runs one read-only SQL query over datasets and returns rows. Writes nothing.",
+    arguments=Query,
+    risk=Risk.compute,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=2,
+    estimate=cost,
 )

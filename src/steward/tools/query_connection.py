@@ -9,14 +9,13 @@ from steward.broker import (
     PLAIN,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import DatabasePlace, Opened
 from steward.core import Bug, StewardError
@@ -104,22 +103,19 @@ def said_plainly(problem: StewardError, found: Opened) -> StewardError:
     )
 
 
-TOOLS.add(
-    "query_connection",
-    Tool(
-        name="query_connection",
-        title="Ask a connected database",
-        description=(
-            "Runs one SELECT in a database that the project is connected to and returns up to a thousand rows. "
-            "Nothing is changed there: the session is read-only, and functions come from a list."
-        ),
-        arguments=QueryConnection,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True, network=True),
-        gives=_GIVES,
-        timeout=timedelta(minutes=2),
-        estimate=lambda _context, arguments: Cost(rows=arguments.limit),
-        destination=lambda arguments: f"connection:{arguments.connection}",
+add_tool(
+    name="query_connection",
+    title="Ask a connected database",
+    description=(
+        "Runs one SELECT in a database that the project is connected to and returns up to a thousand rows. "
+        "Nothing is changed there: the session is read-only, and functions come from a list."
     ),
+    arguments=QueryConnection,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True, network=True),
+    gives=_GIVES,
+    timeout=timedelta(minutes=2),
+    estimate=lambda _context, arguments: Cost(rows=arguments.limit),
+    destination=lambda arguments: f"connection:{arguments.connection}",
 )

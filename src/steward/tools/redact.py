@@ -5,21 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from steward.analysis import Method
-from steward.broker import (
-    NEW_TARGET,
-    SELECTOR,
-    TARGET,
-    TOOLS,
-    Arguments,
-    Effects,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
-from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
-from steward.tools._commits import changed, reconciling
+from steward.broker import NEW_TARGET, SELECTOR, TARGET, Arguments
+from steward.tools._changes import BASE, Change, add_change_tool
 
 KEPT = "Earlier versions of the dataset still hold the original values until they are expired."
 
@@ -44,26 +31,11 @@ def _change(arguments: Redact) -> Change:
     )
 
 
-async def dry_run(context: ToolContext, arguments: Redact) -> Preview:
-    return await preview_change(context, _change(arguments), KEPT)
-
-
-async def run(context: ToolContext, arguments: Redact) -> Outcome:
-    return await apply_change(context, _change(arguments))
-
-
-TOOLS.add(
-    "redact",
-    Tool(
-        name="redact",
-        title="Redact personal data",
-        description="Masks, hashes or drops columns of a dataset; the preview never shows the old values.",
-        arguments=Redact,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True),
-        dry_run=dry_run,
-        reconcile=reconciling(changed),
-        estimate=lambda context, arguments: change_cost(context, _change(arguments)),
-    ),
+add_change_tool(
+    name="redact",
+    title="Redact personal data",
+    description="Masks, hashes or drops columns of a dataset; the preview never shows the old values.",
+    arguments=Redact,
+    change=_change,
+    note=KEPT,
 )

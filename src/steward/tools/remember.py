@@ -6,14 +6,13 @@ from pydantic import Field
 
 from steward.broker import (
     CONTENT,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import happened, off_loop
@@ -97,24 +96,21 @@ def _kept(note: Note, *, is_new: bool) -> Outcome:
     )
 
 
-TOOLS.add(
-    "remember",
-    Tool(
-        name="remember",
-        title="Remember",
-        description="Keeps a note that you are shown again at the start of later runs.",
-        arguments=Remember,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(writes=True),
-        dry_run=preview,
-        undo=take_back,
-        reconcile=reconcile,
-        memory_only=True,
-        gives={
-            "type": "object",
-            "properties": {"note": {"type": "integer"}, "new": {"type": "boolean"}},
-            "required": ["note", "new"],
-        },
-    ),
+add_tool(
+    name="remember",
+    title="Remember",
+    description="Keeps a note that you are shown again at the start of later runs.",
+    arguments=Remember,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(writes=True),
+    dry_run=preview,
+    undo=take_back,
+    reconcile=reconcile,
+    memory_only=True,
+    gives={
+        "type": "object",
+        "properties": {"note": {"type": "integer"}, "new": {"type": "boolean"}},
+        "required": ["note", "new"],
+    },
 )

@@ -8,15 +8,14 @@ from steward.broker import (
     NEW_TARGET,
     SELECTOR,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.tools._branches import BRANCH, on_branch
 from steward.tools._calls import agreed, bench, heavy, listed, off_loop, source
@@ -146,21 +145,18 @@ def _described(context: ToolContext, commit: Commit) -> Outcome:
     )
 
 
-TOOLS.add(
-    "resolve_entities",
-    Tool(
-        name="resolve_entities",
-        title="Resolve entities",
-        description=(
-            "Finds rows of one or several datasets that are the same customer, company or thing, by rules "
-            "that are proposed or given; keeps golden records, the mapping of every row and the scored pairs."
-        ),
-        arguments=ResolveEntities,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True),
-        dry_run=dry_run,
-        reconcile=reconciling(_resolved),
-        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+add_tool(
+    name="resolve_entities",
+    title="Resolve entities",
+    description=(
+        "Finds rows of one or several datasets that are the same customer, company or thing, by rules "
+        "that are proposed or given; keeps golden records, the mapping of every row and the scored pairs."
     ),
+    arguments=ResolveEntities,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True),
+    dry_run=dry_run,
+    reconcile=reconciling(_resolved),
+    estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
 )

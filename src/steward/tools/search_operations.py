@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker import SELECTOR, TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import SELECTOR, Arguments, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.tools._calls import off_loop
 from steward.tools._connections import desk_of
 from steward.tools._services import WORD, operation_tool_name, search
@@ -49,20 +49,17 @@ async def run(context: ToolContext, arguments: SearchOperations) -> Outcome:
     )
 
 
-TOOLS.add(
-    "search_operations",
-    Tool(
-        name="search_operations",
-        title="Search operations of connected services",
-        description=(
-            "Finds operations of the services that the project is connected to, by words. A plan that names one of "
-            "them by its tool name can call it."
-        ),
-        arguments=SearchOperations,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True),
-        idempotent=True,
-        attempts=2,
+add_tool(
+    name="search_operations",
+    title="Search operations of connected services",
+    description=(
+        "Finds operations of the services that the project is connected to, by words. A plan that names one of "
+        "them by its tool name can call it."
     ),
+    arguments=SearchOperations,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True),
+    idempotent=True,
+    attempts=2,
 )

@@ -12,15 +12,14 @@ from steward.broker import (
     CONTENT,
     RECIPIENT,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import Attachment, Letter, Mailer, MailServer
 from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
@@ -224,21 +223,18 @@ def _letter(context: ToolContext, settings: SendEmailSettings, arguments: SendEm
     )
 
 
-TOOLS.add(
-    "send_email",
-    Tool(
-        name="send_email",
-        title="Send mail",
-        description="Sends a plain text mail, with files of the project where wanted, to allowed domains.",
-        arguments=SendEmail,
-        risk=Risk.external_send,
-        run=run,
-        effects=Effects(reads=True, network=True),
-        gives=_GIVES,
-        dry_run=dry_run,
-        estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
-        destination=lambda arguments: tuple(
-            f"mailto:{address}" for address in (*arguments.to, *arguments.cc)
-        ),
+add_tool(
+    name="send_email",
+    title="Send mail",
+    description="Sends a plain text mail, with files of the project where wanted, to allowed domains.",
+    arguments=SendEmail,
+    risk=Risk.external_send,
+    run=run,
+    effects=Effects(reads=True, network=True),
+    gives=_GIVES,
+    dry_run=dry_run,
+    estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
+    destination=lambda arguments: tuple(
+        f"mailto:{address}" for address in (*arguments.to, *arguments.cc)
     ),
 )

@@ -13,15 +13,14 @@ from steward.broker import (
     CONTENT,
     RECIPIENT,
     TARGET,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import Connection, HostPatterns, Http, HttpAnswer
 from steward.core import Denied, Invalid, Misconfigured, Unavailable, read_json
@@ -221,21 +220,18 @@ def destination(arguments: SendSlack) -> str:
     return f"slack:{through}{arguments.channel or 'webhook'}"
 
 
-TOOLS.add(
-    "send_slack",
-    Tool(
-        name="send_slack",
-        title="Write to Slack",
-        description="Sends a plain message to Slack; mentions and links in it have no effect.",
-        arguments=SendSlack,
-        risk=Risk.external_send,
-        run=run,
-        effects=Effects(network=True),
-        gives={"type": "object", "properties": {"sent": {"const": True}}, "required": ["sent"]},
-        dry_run=dry_run,
-        undo=undo,
-        undo_is_compensation=True,
-        estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
-        destination=destination,
-    ),
+add_tool(
+    name="send_slack",
+    title="Write to Slack",
+    description="Sends a plain message to Slack; mentions and links in it have no effect.",
+    arguments=SendSlack,
+    risk=Risk.external_send,
+    run=run,
+    effects=Effects(network=True),
+    gives={"type": "object", "properties": {"sent": {"const": True}}, "required": ["sent"]},
+    dry_run=dry_run,
+    undo=undo,
+    undo_is_compensation=True,
+    estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
+    destination=destination,
 )

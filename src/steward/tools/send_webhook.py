@@ -12,15 +12,14 @@ from steward.broker import (
     CONTENT,
     DESTINATION,
     PLAIN,
-    TOOLS,
     Arguments,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.connections import Http, place_of, sign, signing_key
 from steward.core import Conflict, Denied, Invalid, Misconfigured, Unavailable
@@ -130,29 +129,26 @@ def _refused(endpoint: str, status: int) -> Exception:
     return Invalid(f"{endpoint!r} did not take the message ({status}).")
 
 
-TOOLS.add(
-    "send_webhook",
-    Tool(
-        name="send_webhook",
-        title="Send a webhook",
-        description="Sends a signed JSON message to an endpoint that the project has set up.",
-        arguments=SendWebhook,
-        risk=Risk.external_send,
-        run=run,
-        effects=Effects(network=True),
-        gives={
-            "type": "object",
-            "properties": {
-                "message_id": {"type": "string"},
-                "status": {"type": "integer", "minimum": 200, "maximum": 299},
-                "bytes": {"type": "integer", "minimum": 0},
-            },
-            "required": ["message_id", "status", "bytes"],
+add_tool(
+    name="send_webhook",
+    title="Send a webhook",
+    description="Sends a signed JSON message to an endpoint that the project has set up.",
+    arguments=SendWebhook,
+    risk=Risk.external_send,
+    run=run,
+    effects=Effects(network=True),
+    gives={
+        "type": "object",
+        "properties": {
+            "message_id": {"type": "string"},
+            "status": {"type": "integer", "minimum": 200, "maximum": 299},
+            "bytes": {"type": "integer", "minimum": 0},
         },
-        dry_run=dry_run,
-        idempotent=True,
-        attempts=3,
-        estimate=lambda _context, arguments: Cost(bytes=len(body_of(arguments))),
-        destination=lambda arguments: f"webhook:{arguments.endpoint}",
-    ),
+        "required": ["message_id", "status", "bytes"],
+    },
+    dry_run=dry_run,
+    idempotent=True,
+    attempts=3,
+    estimate=lambda _context, arguments: Cost(bytes=len(body_of(arguments))),
+    destination=lambda arguments: f"webhook:{arguments.endpoint}",
 )

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from steward.broker import PLAIN, TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker import PLAIN, Arguments, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.identity import Role
 from steward.store import Scope
 from steward.tools._calls import off_loop, service
@@ -40,19 +40,16 @@ async def run(context: ToolContext, arguments: SummariseActivity) -> Outcome:
     )
 
 
-TOOLS.add(
-    "summarise_activity",
-    Tool(
-        name="summarise_activity",
-        title="Summarise activity",
-        description=(
-            "What ran, failed, cost and was undone in the project in the last days, and what to look at: a text to send, "
-            "and its figures."
-        ),
-        arguments=SummariseActivity,
-        risk=Risk.read,
-        run=run,
-        effects=Effects(reads=True),
-        attempts=3,
+add_tool(
+    name="summarise_activity",
+    title="Summarise activity",
+    description=(
+        "What ran, failed, cost and was undone in the project in the last days, and what to look at: a text to send, "
+        "and its figures."
     ),
+    arguments=SummariseActivity,
+    risk=Risk.read,
+    run=run,
+    effects=Effects(reads=True),
+    attempts=3,
 )

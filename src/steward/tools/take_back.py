@@ -7,7 +7,6 @@ from pydantic import Field
 from steward.broker import (
     PLAIN,
     TARGET,
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
@@ -16,9 +15,9 @@ from steward.broker import (
     Step,
     TakeBackPlan,
     TakingBack,
-    Tool,
     ToolContext,
     Whole,
+    add_tool,
 )
 from steward.core import Conflict, Invalid
 from steward.runs import Found, Json, Reconciled, Ticket
@@ -133,19 +132,16 @@ async def reconcile(context: ToolContext, arguments: TakeBack, _ticket: Ticket) 
     return happened(_outcome(promised))
 
 
-TOOLS.add(
-    "take_back",
-    Tool(
-        name="take_back",
-        title="Take back a run",
-        description="Takes back all that a run changed, or one change and what depends on it, newest first.",
-        arguments=TakeBack,
-        risk=Risk.write,
-        run=take_back,
-        effects=Effects(reads=True, writes=True),
-        dry_run=preview,
-        undo=put_back,
-        direct_only=True,
-        reconcile=reconcile,
-    ),
+add_tool(
+    name="take_back",
+    title="Take back a run",
+    description="Takes back all that a run changed, or one change and what depends on it, newest first.",
+    arguments=TakeBack,
+    risk=Risk.write,
+    run=take_back,
+    effects=Effects(reads=True, writes=True),
+    dry_run=preview,
+    undo=put_back,
+    direct_only=True,
+    reconcile=reconcile,
 )

@@ -12,14 +12,13 @@ from steward.broker import (
     NEW_TARGET,
     PLAIN,
     SELECTOR,
-    TOOLS,
     Cost,
     Effects,
     Outcome,
     Preview,
     Risk,
-    Tool,
     ToolContext,
+    add_tool,
 )
 from steward.core import Invalid, NotFound
 from steward.tools._calls import agreed, bench, off_loop, plain
@@ -239,21 +238,18 @@ def _cost(context: ToolContext, arguments: Transform) -> Cost:
     return estimated(context, arguments, rows)
 
 
-TOOLS.add(
-    "transform",
-    Tool(
-        name="transform",
-        title="Transform by SQL or Python",
-        description=(
-            "Makes or replaces a dataset by the result of a SELECT or of Python, after showing what would differ."
-        ),
-        arguments=Transform,
-        risk=Risk.write,
-        run=run,
-        effects=Effects(reads=True, writes=True),
-        dry_run=dry_run,
-        reconcile=reconciling(described),
-        timeout=timedelta(minutes=15),
-        estimate=_cost,
+add_tool(
+    name="transform",
+    title="Transform by SQL or Python",
+    description=(
+        "Makes or replaces a dataset by the result of a SELECT or of Python, after showing what would differ."
     ),
+    arguments=Transform,
+    risk=Risk.write,
+    run=run,
+    effects=Effects(reads=True, writes=True),
+    dry_run=dry_run,
+    reconcile=reconciling(described),
+    timeout=timedelta(minutes=15),
+    estimate=_cost,
 )

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import duckdb
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.analysis import Method, redact, unlock
@@ -14,7 +13,7 @@ from steward.analysis.consolidate import join, union
 from steward.core import Invalid, Problem, in_words, mistakes
 from steward.ingest import retype
 from steward.store import Scope
-from steward.tables import Cell, Change, Preview, Table, changed_cells, leftovers, preview, session
+from steward.tables import Cell, Change, Preview, changed_cells, leftovers, preview, session
 from steward.versions import MAIN, Commit, Dataset, Draft, Versions
 
 _PREVIEW_ROWS = 50
@@ -99,9 +98,6 @@ class Planned:
     rows_before: int | None
     base: str
     """The commit that was read; give it back to apply exactly this."""
-
-
-Plan = Callable[[duckdb.DuckDBPyConnection, Sequence[Table], Mapping[str, Any]], Change]
 
 
 class Operations:
@@ -227,7 +223,7 @@ class _Desk:
             if len(self._tables) != 1:
                 raise Invalid(f"{operation} changes one dataset at a time.")
             return clean(self.connection, self._tables[0], operation, arguments)
-        _, _, model, plan = _OWN[operation]
+        title, takes, model, plan = _OWN[operation]
         try:
             checked = model.model_validate(dict(arguments))
         except ValidationError as error:
@@ -235,46 +231,20 @@ class _Desk:
             raise Invalid(
                 f"The arguments of {operation} do not fit: {in_words(found)}.", problems=found
             ) from None
-        return plan(self.connection, self._tables, dict(checked))
+        if takes == "one":
+            if len(self._tables) != 1:
+                raise Invalid(f"{title}: this takes one dataset.")
+            return plan(self.connection, self._tables[0], **dict(checked))
+        if len(self._tables) < 2:
+            raise Invalid(f"A {operation} needs two datasets or more.")
+        return plan(self.connection, self._tables, **dict(checked))
 
 
-def _join(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], arguments: Mapping[str, Any]
-) -> Change:
-    if len(tables) < 2:
-        raise Invalid("A join needs two datasets or more.")
-    return join(connection, tables, **arguments)
-
-
-def _union(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], arguments: Mapping[str, Any]
-) -> Change:
-    if len(tables) < 2:
-        raise Invalid("A union needs two datasets or more.")
-    return union(connection, tables, **arguments)
-
-
-def _retype(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], arguments: Mapping[str, Any]
-) -> Change:
-    if len(tables) != 1:
-        raise Invalid("Changing a type takes one dataset.")
-    return retype(connection, tables[0], **arguments)
-
-
-def _redact(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], arguments: Mapping[str, Any]
-) -> Change:
-    if len(tables) != 1:
-        raise Invalid("Redaction takes one dataset.")
-    return redact(connection, tables[0], **arguments)
-
-
-_OWN: dict[str, tuple[str, str, type[_Arguments], Plan]] = {
-    "join": ("Join datasets", "several", JoinArguments, _join),
-    "union": ("Put datasets under one another", "several", UnionArguments, _union),
-    "redact": ("Redact personal data", "one", RedactArguments, _redact),
-    "retype": ("Change a column's type", "one", RetypeArguments, _retype),
+_OWN: dict[str, tuple[str, str, type[_Arguments], Callable[..., Change]]] = {
+    "join": ("Join datasets", "several", JoinArguments, join),
+    "union": ("Put datasets under one another", "several", UnionArguments, union),
+    "redact": ("Redact personal data", "one", RedactArguments, redact),
+    "retype": ("Change a column's type", "one", RetypeArguments, retype),
 }
 
 

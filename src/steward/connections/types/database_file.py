@@ -3,12 +3,11 @@
 from pydantic import Field
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     DatabasePlace,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.types._servers import version
 
@@ -33,16 +32,13 @@ async def check(around: Surroundings, settings: DatabaseFileSettings, secrets: S
     return f"The file opens: {found}."
 
 
-CONNECTORS.add(
-    "database_file",
-    Connector(
-        kind="database_file",
-        title="SQLite or DuckDB file",
-        description="Tables of a database file on this machine: queried read-only, loaded as datasets.",
-        use="database",
-        settings=DatabaseFileSettings,
-        check=check,
-        place=lambda settings: f"file:{settings.path}",
-        database=database,
-    ),
+add_connector(
+    kind="database_file",
+    title="SQLite or DuckDB file",
+    description="Tables of a database file on this machine: queried read-only, loaded as datasets.",
+    use="database",
+    settings=DatabaseFileSettings,
+    check=check,
+    place=lambda settings: f"file:{settings.path}",
+    database=database,
 )

@@ -6,12 +6,11 @@ from pydantic import Field, model_validator
 
 from steward.connections.client_certificate import CERTIFICATE, KEY, ClientCertificate
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.hosts import place_of
 from steward.core import Invalid, Misconfigured, StewardError
@@ -87,24 +86,21 @@ async def check(around: Surroundings, settings: HttpApiSettings, secrets: Secret
     return f"{host} answered {answer.status}."
 
 
-CONNECTORS.add(
-    "http_api",
-    Connector(
-        kind="http_api",
-        title="HTTP API",
-        description="An API on the web that requests go to, with its token kept as a secret.",
-        use="http",
-        settings=HttpApiSettings,
-        check=check,
-        place=lambda settings: settings.base_url,
-        secrets=(
-            SecretField("token", "Token or key", "Sent with every request."),
-            SecretField(
-                CERTIFICATE,
-                "Client certificate",
-                "For servers that want one (mutual TLS): in PEM, with those that signed it.",
-            ),
-            SecretField(KEY, "Key of the certificate", "In PEM, without a passphrase."),
+add_connector(
+    kind="http_api",
+    title="HTTP API",
+    description="An API on the web that requests go to, with its token kept as a secret.",
+    use="http",
+    settings=HttpApiSettings,
+    check=check,
+    place=lambda settings: settings.base_url,
+    secrets=(
+        SecretField("token", "Token or key", "Sent with every request."),
+        SecretField(
+            CERTIFICATE,
+            "Client certificate",
+            "For servers that want one (mutual TLS): in PEM, with those that signed it.",
         ),
+        SecretField(KEY, "Key of the certificate", "In PEM, without a passphrase."),
     ),
 )

@@ -5,12 +5,11 @@ from typing import Literal
 from pydantic import Field
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.mailbox import Mailbox, MailboxServer
 
@@ -55,23 +54,20 @@ async def check(around: Surroundings, settings: ImapSettings, secrets: Secrets) 
     return f"Signed in to {settings.host} over TLS. INBOX has {found.messages:,} messages. {how}"
 
 
-CONNECTORS.add(
-    "imap",
-    Connector(
-        kind="imap",
-        title="Mailbox (IMAP)",
-        description="A mailbox whose messages start playbooks.",
-        use="mailbox",
-        settings=ImapSettings,
-        check=check,
-        place=lambda settings: f"imap://{settings.username}@{settings.host}:{settings.port}",
-        secrets=(
-            SecretField(
-                "password",
-                "Password",
-                "Of the mailbox. Gmail and others want an app password here.",
-                required=True,
-            ),
+add_connector(
+    kind="imap",
+    title="Mailbox (IMAP)",
+    description="A mailbox whose messages start playbooks.",
+    use="mailbox",
+    settings=ImapSettings,
+    check=check,
+    place=lambda settings: f"imap://{settings.username}@{settings.host}:{settings.port}",
+    secrets=(
+        SecretField(
+            "password",
+            "Password",
+            "Of the mailbox. Gmail and others want an app password here.",
+            required=True,
         ),
     ),
 )

@@ -2,13 +2,7 @@
 
 from pydantic import Field
 
-from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
-    DatabasePlace,
-    Secrets,
-    Surroundings,
-)
+from steward.connections.connector import DatabasePlace, Secrets, Surroundings, add_connector
 from steward.connections.types._servers import PASSWORD, ServerSettings, address, shown, version
 
 
@@ -25,17 +19,14 @@ async def check(around: Surroundings, settings: MysqlSettings, secrets: Secrets)
     return f"Signed in to {settings.database}: {found}."
 
 
-CONNECTORS.add(
-    "mysql",
-    Connector(
-        kind="mysql",
-        title="MySQL",
-        description="Tables of a MySQL or MariaDB server: queried read-only, loaded as datasets.",
-        use="database",
-        settings=MysqlSettings,
-        check=check,
-        place=lambda settings: shown("mysql", settings, settings.port),
-        secrets=(PASSWORD,),
-        database=database,
-    ),
+add_connector(
+    kind="mysql",
+    title="MySQL",
+    description="Tables of a MySQL or MariaDB server: queried read-only, loaded as datasets.",
+    use="database",
+    settings=MysqlSettings,
+    check=check,
+    place=lambda settings: shown("mysql", settings, settings.port),
+    secrets=(PASSWORD,),
+    database=database,
 )

@@ -2,13 +2,7 @@
 
 from pydantic import Field
 
-from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
-    DatabasePlace,
-    Secrets,
-    Surroundings,
-)
+from steward.connections.connector import DatabasePlace, Secrets, Surroundings, add_connector
 from steward.connections.types._servers import PASSWORD, ServerSettings, address, shown, version
 
 
@@ -27,17 +21,14 @@ async def check(around: Surroundings, settings: PostgresqlSettings, secrets: Sec
     return f"Signed in to {settings.database}: {found}."
 
 
-CONNECTORS.add(
-    "postgresql",
-    Connector(
-        kind="postgresql",
-        title="PostgreSQL",
-        description="Tables of a PostgreSQL server: queried read-only, loaded as datasets.",
-        use="database",
-        settings=PostgresqlSettings,
-        check=check,
-        place=lambda settings: shown("postgresql", settings, settings.port),
-        secrets=(PASSWORD,),
-        database=database,
-    ),
+add_connector(
+    kind="postgresql",
+    title="PostgreSQL",
+    description="Tables of a PostgreSQL server: queried read-only, loaded as datasets.",
+    use="database",
+    settings=PostgresqlSettings,
+    check=check,
+    place=lambda settings: shown("postgresql", settings, settings.port),
+    secrets=(PASSWORD,),
+    database=database,
 )

@@ -8,12 +8,11 @@ from xml.etree import ElementTree
 from pydantic import Field, model_validator
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.hosts import place_of
 from steward.connections.http import Http, HttpAnswer, HttpLimits
@@ -165,20 +164,17 @@ def _refuse(settings: S3Settings, answer: HttpAnswer) -> None:
         raise Invalid(f"The storage answered {answer.status}.")
 
 
-CONNECTORS.add(
-    "s3",
-    Connector(
-        kind="s3",
-        title="S3 bucket",
-        description="Files in a bucket of S3 or compatible storage, loaded as datasets.",
-        use="bucket",
-        settings=S3Settings,
-        check=check,
-        place=lambda settings: f"s3://{settings.bucket}/{settings.prefix}",
-        secrets=(
-            SecretField("access_key_id", "Access key id", required=True),
-            SecretField("secret_access_key", "Secret access key", required=True),
-            SecretField("session_token", "Session token", "For temporary keys."),
-        ),
+add_connector(
+    kind="s3",
+    title="S3 bucket",
+    description="Files in a bucket of S3 or compatible storage, loaded as datasets.",
+    use="bucket",
+    settings=S3Settings,
+    check=check,
+    place=lambda settings: f"s3://{settings.bucket}/{settings.prefix}",
+    secrets=(
+        SecretField("access_key_id", "Access key id", required=True),
+        SecretField("secret_access_key", "Secret access key", required=True),
+        SecretField("session_token", "Session token", "For temporary keys."),
     ),
 )

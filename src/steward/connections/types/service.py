@@ -3,7 +3,7 @@
 from steward.connections.catalogue.grpc_calls import check_grpc
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.client_certificate import ClientCertificate
-from steward.connections.connector import CONNECTORS, Connector, Secrets, Surroundings
+from steward.connections.connector import Secrets, Surroundings, add_connector
 from steward.connections.hosts import grpc_place, is_grpc, place_of
 from steward.core import Misconfigured
 
@@ -22,16 +22,13 @@ async def check(around: Surroundings, settings: ServiceSettings, secrets: Secret
     return f"{place_of(url).text} answered {answer.status}."
 
 
-CONNECTORS.add(
-    "service",
-    Connector(
-        kind="service",
-        title="Service of the catalogue",
-        description="A service that describes itself. Install it from the catalogue first.",
-        use="service",
-        settings=ServiceSettings,
-        check=check,
-        place=lambda settings: settings.base_url or settings.service,
-        extra_secrets=r"[a-z][A-Za-z0-9_.-]{0,60}",
-    ),
+add_connector(
+    kind="service",
+    title="Service of the catalogue",
+    description="A service that describes itself. Install it from the catalogue first.",
+    use="service",
+    settings=ServiceSettings,
+    check=check,
+    place=lambda settings: settings.base_url or settings.service,
+    extra_secrets=r"[a-z][A-Za-z0-9_.-]{0,60}",
 )

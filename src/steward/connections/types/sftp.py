@@ -3,12 +3,11 @@
 from pydantic import Field
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.sftp import SftpServer, list_folder
 
@@ -47,19 +46,16 @@ async def check(around: Surroundings, settings: SftpSettings, secrets: Secrets) 
     return f"Signed in to {settings.host}. The folder {settings.folder} has {len(found):,} files."
 
 
-CONNECTORS.add(
-    "sftp",
-    Connector(
-        kind="sftp",
-        title="SFTP folder",
-        description="A folder on an SFTP server whose files start playbooks.",
-        use="sftp",
-        settings=SftpSettings,
-        check=check,
-        place=lambda settings: f"sftp://{settings.username}@{settings.host}:{settings.port}",
-        secrets=(
-            SecretField("password", "Password", "Or a private key."),
-            SecretField("private_key", "Private key", "In PEM, without a passphrase."),
-        ),
+add_connector(
+    kind="sftp",
+    title="SFTP folder",
+    description="A folder on an SFTP server whose files start playbooks.",
+    use="sftp",
+    settings=SftpSettings,
+    check=check,
+    place=lambda settings: f"sftp://{settings.username}@{settings.host}:{settings.port}",
+    secrets=(
+        SecretField("password", "Password", "Or a private key."),
+        SecretField("private_key", "Private key", "In PEM, without a passphrase."),
     ),
 )

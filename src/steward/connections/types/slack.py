@@ -3,12 +3,11 @@
 from pydantic import Field
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.core import Invalid, Misconfigured, Unavailable, read_json
 
@@ -41,16 +40,13 @@ async def check(around: Surroundings, settings: SlackSettings, secrets: Secrets)
     return f"Signed in to {str(said.get('team', 'Slack'))[:80]} as {str(said.get('user', 'a bot'))[:80]}."
 
 
-CONNECTORS.add(
-    "slack",
-    Connector(
-        kind="slack",
-        title="Slack",
-        description="Writes to allowed channels of Slack as a bot; its messages can be deleted again.",
-        use="slack",
-        settings=SlackSettings,
-        check=check,
-        place=lambda settings: settings.api_url,
-        secrets=(SecretField("token", "Bot token", "Begins with xoxb-.", True),),
-    ),
+add_connector(
+    kind="slack",
+    title="Slack",
+    description="Writes to allowed channels of Slack as a bot; its messages can be deleted again.",
+    use="slack",
+    settings=SlackSettings,
+    check=check,
+    place=lambda settings: settings.api_url,
+    secrets=(SecretField("token", "Bot token", "Begins with xoxb-.", True),),
 )

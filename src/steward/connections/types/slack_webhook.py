@@ -5,12 +5,11 @@ from typing import Final
 from pydantic import Field
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.hosts import HostPatterns
 from steward.core import Denied, Invalid, Misconfigured
@@ -49,18 +48,13 @@ async def check(around: Surroundings, settings: SlackWebhookSettings, secrets: S
     )
 
 
-CONNECTORS.add(
-    "slack_webhook",
-    Connector(
-        kind="slack_webhook",
-        title="Slack webhook",
-        description="Writes to one channel of Slack through an incoming webhook.",
-        use="slack",
-        settings=SlackWebhookSettings,
-        check=check,
-        place=lambda settings: f"slack:{settings.channel or 'webhook'}",
-        secrets=(
-            SecretField("url", "Webhook address", "https://hooks.slack.com/services/…", True),
-        ),
-    ),
+add_connector(
+    kind="slack_webhook",
+    title="Slack webhook",
+    description="Writes to one channel of Slack through an incoming webhook.",
+    use="slack",
+    settings=SlackWebhookSettings,
+    check=check,
+    place=lambda settings: f"slack:{settings.channel or 'webhook'}",
+    secrets=(SecretField("url", "Webhook address", "https://hooks.slack.com/services/…", True),),
 )

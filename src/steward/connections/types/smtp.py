@@ -5,12 +5,11 @@ from typing import Literal
 from pydantic import EmailStr, Field
 
 from steward.connections.connector import (
-    CONNECTORS,
-    Connector,
     ConnectorSettings,
     SecretField,
     Secrets,
     Surroundings,
+    add_connector,
 )
 from steward.connections.mail import MailServer
 
@@ -53,16 +52,13 @@ async def check(around: Surroundings, settings: SmtpSettings, secrets: Secrets) 
     return f"{settings.host} answers over TLS{signed_in}. Nothing was sent."
 
 
-CONNECTORS.add(
-    "smtp",
-    Connector(
-        kind="smtp",
-        title="Mail (SMTP)",
-        description="A mail server that reports and messages go out through.",
-        use="mail",
-        settings=SmtpSettings,
-        check=check,
-        place=lambda settings: f"smtp://{settings.host}:{settings.port}",
-        secrets=(SecretField("password", "Password", "Of the mail account."),),
-    ),
+add_connector(
+    kind="smtp",
+    title="Mail (SMTP)",
+    description="A mail server that reports and messages go out through.",
+    use="mail",
+    settings=SmtpSettings,
+    check=check,
+    place=lambda settings: f"smtp://{settings.host}:{settings.port}",
+    secrets=(SecretField("password", "Password", "Of the mail account."),),
 )

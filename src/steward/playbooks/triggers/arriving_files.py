@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 from pydantic import Field
 
+from steward.connections import Desk, Opened, Use
 from steward.core import Denied, NotFound, TooLarge, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.queues import Start
@@ -28,17 +29,39 @@ Pattern = Annotated[
 Seconds = Annotated[int, Field(ge=10, le=86_400, description="Seconds from one look to the next.")]
 
 
+class FilesTrigger(Protocol):
+    @property
+    def connection(self) -> str: ...
+    @property
+    def pattern(self) -> str: ...
+    @property
+    def start(self) -> Start: ...
+    @property
+    def seconds(self) -> int: ...
+
+
 class ArrivingFiles(Source):
     """Knows files by name and mark. What it has not taken yet is not seen, so that nothing is passed over."""
 
     settles = False
     """Whether a file counts only once it looks the same twice: where it can be seen while it is still written."""
 
-    def __init__(self, looking: Looking, *, start: Start, pattern: str, seconds: int) -> None:
+    use: Use
+    """What the connection must be for."""
+
+    def __init__(self, trigger: FilesTrigger, looking: Looking) -> None:
         self._looking = looking
-        self._start = start
-        self._pattern = pattern
-        self._seconds = seconds
+        self._trigger = trigger
+
+    async def opened(self) -> Opened:
+        """Again at every look: passwords and keys change."""
+        desk: Desk = self._looking.services["connections"]
+        scope = self._looking.scope
+
+        def open_it() -> Opened:
+            return desk.open(scope, desk.named(scope, self._trigger.connection, self.use))
+
+        return await asyncio.to_thread(open_it)
 
     @abstractmethod
     async def listed(self) -> Mapping[str, str]:
@@ -54,9 +77,9 @@ class ArrivingFiles(Source):
 
     async def take(self, cursor: Json) -> Taken:
         found = self._fitting(await self.listed())
-        again = self._looking.clock.now() + timedelta(seconds=self._seconds)
+        again = self._looking.clock.now() + timedelta(seconds=self._trigger.seconds)
         before = cursor if isinstance(cursor, dict) else None
-        if before is None and self._start == "new":
+        if before is None and self._trigger.start == "new":
             return Taken(cursor={"seen": found, "last": found}, again_at=again)
         seen, last = (before["seen"], before["last"]) if before else ({}, {})
         fresh = [
@@ -75,7 +98,7 @@ class ArrivingFiles(Source):
         found = {
             name: mark
             for name, mark in files.items()
-            if fnmatch(PurePosixPath(name).name, self._pattern)
+            if fnmatch(PurePosixPath(name).name, self._trigger.pattern)
         }
         if len(found) > MOST_FILES:
             raise Denied(

@@ -1,13 +1,12 @@
 """Starts it for each object that appears or changes in a bucket of S3 or compatible storage."""
 
-import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.connections import Desk, Opened, S3Settings, fetch, list_objects
+from steward.connections import Opened, S3Settings, fetch, list_objects
 from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
 from steward.playbooks.triggers.arriving_files import MOST_FILES, ArrivingFiles, Pattern, Seconds
 from steward.playbooks.triggers.queues import Start
@@ -50,31 +49,23 @@ class BucketTrigger(Trigger):
 
 
 class _Bucket(ArrivingFiles):
+    use = "bucket"
+    _opened: Opened
+
     def __init__(self, trigger: BucketTrigger, looking: Looking) -> None:
-        super().__init__(
-            looking, start=trigger.start, pattern=trigger.pattern, seconds=trigger.seconds
-        )
-        self._trigger = trigger
-        self._opened: Opened | None = None
+        super().__init__(trigger, looking)
+        self._prefix = trigger.prefix
 
     async def listed(self) -> Mapping[str, str]:
-        self._opened = await asyncio.to_thread(self._open)
+        self._opened = await self.opened()
         settings: S3Settings = self._opened.settings
-        prefix = settings.prefix + self._trigger.prefix
+        prefix = settings.prefix + self._prefix
         http = self._looking.services["http"]
         return await list_objects(http, settings, self._opened.secrets, prefix, most=2 * MOST_FILES)
 
     async def fetched(self, name: str) -> bytes:
-        assert self._opened is not None  # noqa: S101
         http = self._looking.services["http"]
         return await fetch(http, self._opened.settings, self._opened.secrets, name)
 
     def where(self, name: str) -> str:
-        assert self._opened is not None  # noqa: S101
         return f"s3://{self._opened.settings.bucket}/{name}"
-
-    def _open(self) -> Opened:
-        """Again at every look: keys change."""
-        desk: Desk = self._looking.services["connections"]
-        scope = self._looking.scope
-        return desk.open(scope, desk.named(scope, self._trigger.connection, "bucket"))
