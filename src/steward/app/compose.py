@@ -229,6 +229,7 @@ def open_steward(
     services |= {"role_of": governing.groups.role, "agents": agents, "notes": agents.notes}
     runs.parts.chores += [
         workbench.tidy,
+        secrets.purge_deleted,
         lambda: secrets.forget_unused(KEPT_ADDRESSES, clock.now() - _LONGEST_LOAD),
     ]
     staff = hire(governing.broker, desk, live, keyring, roster, skills, agents, scrubbing.scrubber)

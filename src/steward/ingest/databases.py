@@ -9,9 +9,9 @@ import duckdb
 
 from steward.core import Invalid, NotFound
 from steward.ingest.columns import Kept, keep, select_sql
-from steward.ingest.findings import Inspection, Loaded, Note, TableListing
+from steward.ingest.findings import DATA, REJECTS, Inspection, Loaded, Note, TableListing
 from steward.ingest.job import Job, check_width
-from steward.ingest.writing import DATA, REJECTS, copy, write_rejects
+from steward.ingest.writing import copy, write_rejects
 from steward.tables import Column, describe, engine, literal, parquet_source, quote
 
 _SHOWN_ROWS = 50
@@ -79,8 +79,6 @@ def load(job: Job, out_dir: Path) -> Loaded:
         name=job.name,
         format="duckdb",
         table=job.table_name(table.name),
-        data=DATA,
-        rejects=REJECTS,
         records=table.rows,
         rows=rows,
         rejected=0,

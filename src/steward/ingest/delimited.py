@@ -15,6 +15,8 @@ from steward.ingest import fast
 from steward.ingest.dialect import Layout, find_dialect, find_layout
 from steward.ingest.encoding import find_encoding
 from steward.ingest.findings import (
+    DATA,
+    REJECTS,
     Alternative,
     Dialect,
     Encoding,
@@ -29,8 +31,6 @@ from steward.ingest.stage import LINE, Stage, column_of
 from steward.ingest.texts import TextColumn, TextTable
 from steward.ingest.types import infer
 from steward.ingest.writing import (
-    DATA,
-    REJECTS,
     Outcome,
     misfits_sql,
     ragged_reason,
@@ -319,8 +319,6 @@ def _loaded(job: Job, plan: Plan, outcome: Outcome, columns: tuple[Column, ...])
         name=job.name,
         format="delimited",
         table=job.table_name(None),
-        data=DATA,
-        rejects=REJECTS,
         records=outcome.records,
         rows=outcome.rows,
         rejected=outcome.rejected,

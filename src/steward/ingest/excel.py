@@ -40,13 +40,7 @@ from steward.ingest.stage import LINE, Stage, column_of
 from steward.ingest.texts import Inferred, TextColumn, TextTable
 from steward.ingest.types import infer
 from steward.ingest.workbook import check_package, oddities
-from steward.ingest.writing import (
-    DATA,
-    REJECTS,
-    TypedColumn,
-    typed_columns,
-    write_table,
-)
+from steward.ingest.writing import TypedColumn, typed_columns, write_table
 from steward.tables import literal, quote
 
 _SHOWN_ROWS = 50
@@ -130,12 +124,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
         name=job.name,
         format="excel",
         table=job.table_name(book.name),
-        data=DATA,
-        rejects=REJECTS,
-        records=written.records,
-        rows=written.rows,
-        rejected=written.rejected,
-        columns=written.columns,
+        **vars(written),
         findings=findings,
         blank_lines=staged.blank,
         preamble=layout.preamble,

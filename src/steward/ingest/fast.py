@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from steward.ingest.arrow import arrow, arrow_parquet
 from steward.ingest.dialect import Layout
-from steward.ingest.findings import ColumnFinding, Dialect, Encoding, Sample
+from steward.ingest.findings import DATA, REJECTS, ColumnFinding, Dialect, Encoding, Sample
 from steward.ingest.job import Job
 from steward.ingest.names import Naming
 from steward.ingest.records import Records, lines_of
@@ -22,8 +22,6 @@ from steward.ingest.stage import LINE, Stage, column_of
 from steward.ingest.texts import Inferred, TextColumn, TextTable, reading_of
 from steward.ingest.types import gathered, infer, open_questions
 from steward.ingest.writing import (
-    DATA,
-    REJECTS,
     Outcome,
     TypedColumn,
     copy,

@@ -1,9 +1,12 @@
 """What reading a file brings to light: format, columns with evidence, warnings, counts that tie out."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from steward.tables import Column
+
+DATA: Final = "data.parquet"
+REJECTS: Final = "rejects.parquet"
 
 
 @dataclass(frozen=True)
@@ -140,13 +143,13 @@ class Loaded:
     name: str
     format: str
     table: str | None
-    data: str
-    rejects: str
     records: int
     rows: int
     rejected: int
     columns: tuple[Column, ...]
     findings: tuple[ColumnFinding, ...]
+    data: str = DATA
+    rejects: str = REJECTS
     blank_lines: int = 0
     """Lines without any character; in a file of several columns they are no records."""
     preamble: tuple[str, ...] = ()

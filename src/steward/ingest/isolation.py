@@ -151,7 +151,7 @@ def query(
 
 @contextlib.contextmanager
 def _cleared_on_failure(out_dir: Path) -> Iterator[None]:
-    from steward.ingest.writing import DATA, REJECTS
+    from steward.ingest.findings import DATA, REJECTS
 
     try:
         yield

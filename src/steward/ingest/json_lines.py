@@ -22,13 +22,7 @@ from steward.ingest.records import has_marks, unmarked
 from steward.ingest.stage import LINE, Stage, column_of
 from steward.ingest.texts import Inferred, TextColumn, TextTable
 from steward.ingest.types import infer
-from steward.ingest.writing import (
-    DATA,
-    REJECTS,
-    TypedColumn,
-    typed_columns,
-    write_table,
-)
+from steward.ingest.writing import TypedColumn, typed_columns, write_table
 from steward.tables import literal, quote
 
 _SHOWN_ROWS = 50
@@ -91,12 +85,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
         name=job.name,
         format="json",
         table=job.table_name(document.table),
-        data=DATA,
-        rejects=REJECTS,
-        records=written.records,
-        rows=written.rows,
-        rejected=written.rejected,
-        columns=written.columns,
+        **vars(written),
         findings=findings,
         encoding=encoding,
         wrappers=job.wrappers,

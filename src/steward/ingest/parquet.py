@@ -8,10 +8,10 @@ import duckdb
 
 from steward.core import Invalid
 from steward.ingest.columns import Kept, keep, select_sql
-from steward.ingest.findings import Inspection, Loaded, Note
+from steward.ingest.findings import DATA, REJECTS, Inspection, Loaded, Note
 from steward.ingest.job import Job, check_width, locked_session
 from steward.ingest.names import unique_names
-from steward.ingest.writing import DATA, REJECTS, copy, write_rejects
+from steward.ingest.writing import copy, write_rejects
 from steward.tables import describe, literal, parquet_source
 
 _SHOWN_ROWS = 50
@@ -66,8 +66,6 @@ def load(job: Job, out_dir: Path) -> Loaded:
         name=job.name,
         format="parquet",
         table=job.table_name(None),
-        data=DATA,
-        rejects=REJECTS,
         records=file.rows,
         rows=rows,
         rejected=0,

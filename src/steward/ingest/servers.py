@@ -22,13 +22,7 @@ from steward.ingest.readings import Reading
 from steward.ingest.stage import LINE, column_of
 from steward.ingest.texts import TextColumn, TextTable
 from steward.ingest.types import infer
-from steward.ingest.writing import (
-    DATA,
-    REJECTS,
-    TypedColumn,
-    typed_columns,
-    write_table,
-)
+from steward.ingest.writing import TypedColumn, typed_columns, write_table
 from steward.tables import literal, parquet_source, quote
 
 _SHOWN_ROWS = 50
@@ -150,12 +144,7 @@ def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
         name=job.name,
         format=address.kind,
         table=table.name,
-        data=DATA,
-        rejects=REJECTS,
-        records=written.records,
-        rows=written.rows,
-        rejected=written.rejected,
-        columns=written.columns,
+        **vars(written),
         findings=findings,
         warnings=(*table.naming.notes, *notes),
     )

@@ -8,14 +8,12 @@ from pathlib import Path
 import duckdb
 
 from steward.core import Bug
-from steward.ingest.findings import ColumnFinding
+from steward.ingest.findings import DATA, REJECTS, ColumnFinding
 from steward.ingest.options import Options
 from steward.ingest.readings import Reading, kept_sql, value_sql
 from steward.ingest.texts import Inferred, TextColumn, TextTable, reading_of, text_sql
 from steward.tables import Column, describe, literal, parquet_source, quote, without_mark_sql
 
-DATA = "data.parquet"
-REJECTS = "rejects.parquet"
 REJECT_COLUMNS = ("line", "column", "raw", "reason", "fields")
 
 
