@@ -57,7 +57,7 @@ SETTINGS = frozenset(
     plugin enable | plugin install | plugin remove | policy safe-mode | policy save | sign-on add | sign-on change
     directory add | directory rules | directory renew-token | directory remove
     sign-on remove | skills add | skills disable | skills enable | token create | token revoke | user add
-    user disable | user enable | user link | user password | user role | user sign-out | user two-step-off
+    user disable | user enable | user erase | user link | user password | user role | user sign-out | user two-step-off
     """.replace("\n", "|").split("|")
 )
 """These change how a project works and no data; they are guarded by role."""

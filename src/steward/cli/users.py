@@ -1,6 +1,7 @@
 """`steward user`: people, from the terminal of the machine Steward runs on."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
 from urllib.parse import urlencode
@@ -10,7 +11,7 @@ import typer
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, say, show, table
 from steward.core import Invalid, NotFound
-from steward.identity import User, parse_role
+from steward.identity import Erasure, User, parse_role
 
 app = typer.Typer(no_args_is_help=True)
 Email = Annotated[str, typer.Argument(help="E-mail address of the user.")]
@@ -159,6 +160,52 @@ def enable(email: Email, *, as_json: AsJson = False) -> None:
         as_json=as_json,
         text=lambda: f"{user.email} may sign in again.",
     )
+
+
+@app.command("erase")
+@command
+def erase(
+    email: Email,
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do it. Without this, only show what would happen.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a person's data for good; records of what they did stay, without name and address."""
+    with installation() as steward:
+        user = _find(steward, email)
+        eraser = steward.identity.eraser
+        found = eraser.erase(user.id) if yes else eraser.preview(user.id)
+    show(
+        {**asdict(found), "erased": yes},
+        as_json=as_json,
+        text=lambda: "\n".join(_erased(found, email, done=yes)),
+    )
+
+
+def _erased(found: Erasure, email: str, *, done: bool) -> Iterator[str]:
+    yield f"{email} was erased." if done else f"This would erase {email}. It cannot be undone."
+    yield ""
+    yield "Deleted:" if done else "Would be deleted:"
+    yield "  name, address, password, language"
+    yield from _rows(found.removed)
+    yield ""
+    if found.kept:
+        yield f"Kept, because it proves who did what; it names the person only as {found.user_id}:"
+        yield from _rows(found.kept)
+        yield ""
+    yield "Steward cannot know where people wrote the name or the address themselves: in data, documents,"
+    yield "chats and notes, in journals and the event log, which are signed, and in backups made before."
+    if not done:
+        yield ""
+        yield f"To do it: steward user erase {email} --yes"
+
+
+def _rows(counts: dict[str, int]) -> Iterator[str]:
+    for place, count in counts.items():
+        table, _, column = place.replace("_", " ").partition(".")
+        yield f"  {table}{f' ({column})' if column else ''}: {count:,}"
 
 
 def _find(steward: Steward, email: str) -> User:

@@ -17,6 +17,7 @@ from steward.identity.directories.groups import Groups
 from steward.identity.directories.patches import patched
 from steward.identity.directories.people import People, Record
 from steward.identity.directories.registry import Directories, Directory, GroupRule
+from steward.identity.erasure import ERASABLE, Eraser, Erasure
 from steward.identity.guesses import Guesses
 from steward.identity.invitations import Invitation, InvitationPreview, Invitations
 from steward.identity.members import Member, Members
@@ -32,6 +33,7 @@ from steward.identity.users import User, Users
 from steward.store import Database, EventLog, Keyring
 
 __all__ = [
+    "ERASABLE",
     "GROUP",
     "MCP",
     "USER",
@@ -41,6 +43,7 @@ __all__ = [
     "ClientGrant",
     "Directory",
     "Enrolment",
+    "Erasure",
     "GroupRule",
     "Identity",
     "Invitation",
@@ -90,6 +93,7 @@ class Identity:
         passwords = passwords or Passwords()
         guesses = Guesses(database, clock, settings)
         self.users = Users(database, clock, ids, passwords, guesses)
+        self.eraser = Eraser(database, self.users)
         self.two_step = TwoStep(database, clock, keyring, guesses, self.users)
         self.sessions = Sessions(database, clock, ids, passwords, settings, guesses, self.two_step)
         self.projects = Projects(database, clock, ids, events)

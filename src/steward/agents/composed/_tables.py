@@ -10,6 +10,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from steward.identity import ERASABLE
 from steward.store import Moment, ReportedText, TypedText, id_column, metadata, scope_columns
 
 versions = Table(
@@ -37,7 +38,7 @@ notes = Table(
     id_column(primary_key=True),
     Column("agent", TypedText(60), nullable=False),
     # Whose notes they are; empty where all runs of the project share them.
-    Column("person", String(40), nullable=False),
+    Column("person", String(40), nullable=False, info={ERASABLE: True}),
     # Counts up within one memory.
     Column("number", Integer, nullable=False),
     Column("text", ReportedText(2_000), nullable=False),
