@@ -15,6 +15,8 @@ from scripts.samples.generate import (
 )
 
 SHIPPED = Path(__file__).resolve().parents[2] / "src/steward/samples"
+SIZES = (60, DEFAULT_CUSTOMERS)
+"""Of the demo, and of evaluation."""
 _ENCODING_NAMES = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8 with BOM", "iso-8859-1": "Latin-1"}
 
 
@@ -41,9 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def ship() -> None:
     """Writes the files from which the package reads its demo data."""
-    for name, content in contents(generate()).items():
-        packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
-        (SHIPPED / f"{name}.xz").write_bytes(packed)
+    for customers in SIZES:
+        for name, content in contents(generate(customers=customers)).items():
+            packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
+            path = SHIPPED / f"{name.removesuffix('.csv')}.{customers}.csv.xz"
+            path.write_bytes(packed)
 
 
 def contents(samples: SampleSet) -> dict[str, bytes]:

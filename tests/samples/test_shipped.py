@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.samples.__main__ import SHIPPED, main
+from scripts.samples import generate
+from scripts.samples.__main__ import SHIPPED, SIZES, main
 from steward.samples import CUSTOMERS, load_sample_truth, load_samples
 
 DIALECTS = {
@@ -28,11 +29,16 @@ def test_the_generator_makes_the_shipped_files(
     assert main(["--ship"]) == 0
     shipped = unpacked(SHIPPED)
     assert unpacked(tmp_path) == shipped, "run `python -m scripts.samples --ship`"
-    read = {each.filename: each.content for each in load_samples()}
-    assert read == {name: each for name, each in shipped.items() if name != "truth.csv"}
+    for customers in SIZES:
+        made = {each.filename: each.content for each in generate(customers=customers).datasets}
+        assert {each.filename: each.content for each in load_samples(customers)} == made
+        whole = generate(customers=customers).truth.rows
+        assert load_sample_truth(customers) == {
+            (row.dataset, row.row_id): row.entity_id for row in whole
+        }
 
 
-@pytest.mark.parametrize("customers", [1, 60, 500, CUSTOMERS])
+@pytest.mark.parametrize("customers", [1, 61, 500, CUSTOMERS])
 def test_a_part_holds_the_rows_of_its_customers(customers: int) -> None:
     whole = {each.name: _rows(each.name, each.content) for each in load_samples()}
     truth = load_sample_truth(customers)

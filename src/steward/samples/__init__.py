@@ -15,6 +15,8 @@ __all__ = ["CUSTOMERS", "SampleDataset", "load_sample_truth", "load_samples"]
 CUSTOMERS: Final = 1_200
 """Of how many customers the files tell."""
 
+_SMALL: Final = 60
+"""A set of its own, for evaluation: what its questions are read as depends on the values in it."""
 _NAMES: Final = ("crm_customers", "billing_invoices", "support_tickets")
 Row = tuple[str, str]
 """A dataset and the key of one of its rows."""
@@ -32,30 +34,31 @@ class SampleDataset:
 
 def load_samples(customers: int = CUSTOMERS) -> tuple[SampleDataset, ...]:
     """The exports with the rows of the first so many customers, byte for byte as the systems wrote them."""
-    if customers >= CUSTOMERS:
-        return tuple(SampleDataset(name, _read(name)) for name in _NAMES)
+    if customers in (_SMALL, CUSTOMERS):
+        return tuple(SampleDataset(name, _read(name, customers)) for name in _NAMES)
     truth = load_sample_truth(customers)
     return tuple(SampleDataset(name, _part(name, truth)) for name in _NAMES)
 
 
 def load_sample_truth(customers: int = CUSTOMERS) -> dict[Row, str]:
     """To which real customer each row of the exports belongs."""
-    return {row: entity for row, entity in _truth().items() if int(entity[2:]) <= customers}
+    whole = _truth(_SMALL if customers == _SMALL else CUSTOMERS)
+    return {row: entity for row, entity in whole.items() if int(entity[2:]) <= customers}
 
 
 @cache
-def _truth() -> dict[Row, str]:
-    lines = csv.reader(_read("truth").decode().splitlines()[1:])
+def _truth(size: int) -> dict[Row, str]:
+    lines = csv.reader(_read("truth", size).decode().splitlines()[1:])
     return {(dataset, row_id): entity for dataset, row_id, entity in lines}
 
 
-def _read(name: str) -> bytes:
-    return lzma.decompress((files(__name__) / f"{name}.csv.xz").read_bytes())
+def _read(name: str, size: int = CUSTOMERS) -> bytes:
+    return lzma.decompress((files(__name__) / f"{name}.{size}.csv.xz").read_bytes())
 
 
 def _part(name: str, truth: dict[Row, str]) -> bytes:
     records = _records(_read(name))
-    rows = [row for dataset, row in _truth() if dataset == name]
+    rows = [row for dataset, row in _truth(CUSTOMERS) if dataset == name]
     chosen = [record for row, record in zip(rows, records[1:], strict=True) if (name, row) in truth]
     return b"".join([records[0], *chosen])
 
