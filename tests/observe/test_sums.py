@@ -16,6 +16,7 @@ from steward.observe._tables import abouts, ended_hours, outputs, people, rollup
 from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, HOUR, MINUTE, hours_between
+from steward.runs import EntryType, Execution, Json, RunRequest, Status
 from steward.testing import Installation
 from tests.observe.random_runs import AGENTS, Noted, noted, play
 from tests.observe.test_figures import API
@@ -360,3 +361,31 @@ def test_hours_are_made_of_whole_days_where_there_are_any(first: int, hours: int
             if found:
                 covered += range(at * size, (at + 1) * size)
     assert sorted(covered) == list(range(first, last + 1))
+
+
+def test_a_fork_counts_only_what_it_did_itself(installation: Installation) -> None:
+    steward, scope = installation.steward, installation.scope
+
+    async def three_requests(execution: Execution) -> Json:
+        async def answer() -> Json:
+            installation.clock.advance(seconds=2)
+            usage = {"input_tokens": 100, "output_tokens": 20, "cost": "0.25"}
+            return {"model": "openai:small", "parts": [], "usage": usage}
+
+        for n in range(3):
+            request: Json = {"role": "operator", "messages": []}
+            await execution.step(f"ask-{n}", request, answer, type=EntryType.model_asked)
+        return None
+
+    steward.runs.programs["three"] = three_requests
+    author = installation.owner.user.id
+    run = steward.runs.start(scope, author, RunRequest("Three", "three", {}, {}))
+    steward.runs.drive_until_idle()
+    installation.clock.advance(minutes=5)
+    fork = steward.runs.fork(scope, author, run.id, at="ask-2", changes={})
+    installation.clock.advance(minutes=5)
+    steward.runs.drive_until_idle()
+    assert steward.runs.get(scope, fork.id).status is Status.done
+    shown = _get(installation, "costs", by="model", days=7)
+    assert [(line["count"], line["usd"]) for line in shown["lines"]] == [(4, 1.0)]
+    assert _get(installation, "overview")["now"]["runs"] == 2

@@ -97,7 +97,7 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
     agents = {span.key: str(span.attributes.get(genai.AGENT, "")) for span in spans}
     for span in spans:
         about = _OPERATIONS.get(str(span.attributes.get(genai.OPERATION)))
-        if about is None:
+        if about is None or _is_shared(run, span):
             continue
         kind, name = about
         yield Fact(
@@ -126,6 +126,11 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
         errors=int(failed),
         milliseconds=_milliseconds(run.started_at or run.created_at, ended),
     )
+
+
+def _is_shared(run: Run, span: Span) -> bool:
+    """Whether a fork has it from the run that it was forked from, which counts it. A fork has that before it starts."""
+    return run.forked_from is not None and run.started_at is not None and span.end < run.started_at
 
 
 def _code(error: str | None) -> str:
