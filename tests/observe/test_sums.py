@@ -247,6 +247,18 @@ def _check_details(installation: Installation, told: list[Noted], days: int) -> 
                 revision: _own_sums((each for each in own if each.revision == revision), counts)
                 for revision in {each.revision for each in own}
             }
+            assert {
+                each["name"]: _shown_sums(each)
+                for each in shown["parts"]
+                if each["kind"] == "agent"
+            } == {
+                agent: _own_sums(
+                    (each for each in own if agent in (each.agent, each.name)),
+                    lambda each: each.kind == "agent",
+                )
+                for agent in AGENTS
+                if any(agent in (each.agent, each.name) for each in own)
+            }
         failed: defaultdict[tuple[str, str], int] = defaultdict(int)
         for each in own:
             if each.error and each.kind != "agent" and (each.kind != "run" or each.is_root):

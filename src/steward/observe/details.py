@@ -173,6 +173,10 @@ class _Read:
                 found["tool", row.name] += _sums(row)
             elif row.kind != "run":
                 found[row.kind, row.name] += _sums(row)
+                if row.agent:
+                    # What an agent asked and called is spent by it, and counts as none of its steps.
+                    spent = replace(_sums(row), count=0, errors=0, milliseconds=0)
+                    found["agent", row.agent] += spent
         every = [Part(kind, name, sums) for (kind, name), sums in found.items()]
         return sorted(every, key=lambda each: (each.kind, -each.sums.count, each.name))
 

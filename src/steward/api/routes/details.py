@@ -10,7 +10,7 @@ from pydantic import Field
 from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
-from steward.app import flow_titles
+from steward.app import agent_title, flow_titles
 from steward.observe import NANO, Detail, Detailed, Outage, Part, Sums
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
@@ -121,7 +121,8 @@ def _detail_out(found: Detail, title: Callable[[str], str]) -> DetailOut:
 
 
 def _part_out(part: Part, title: Callable[[str], str]) -> DetailPartOut:
-    named = title(part.name) if part.kind == "flow" else part.name
+    titles = {"flow": title, "agent": agent_title}
+    named = titles.get(part.kind, str)(part.name)
     return DetailPartOut(kind=part.kind, name=part.name, title=named, **_sums(part.sums))
 
 
