@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -268,6 +268,30 @@ def _check_details(installation: Installation, told: list[Noted], days: int) -> 
         } == failed
 
 
+def _check_summary(installation: Installation, told: list[Noted], days: int) -> None:
+    steward, today = installation.steward, installation.clock.now().date()
+    shown = steward.activity.of_days(installation.owner.access, days)
+    assert shown.last == today - timedelta(days=1)
+
+    def totals(last: date) -> dict[str, Any]:
+        first = last - timedelta(days=days - 1)
+        return _sums(each for each in told if first <= each.at.date() <= last)
+
+    for found, expected in (
+        (shown.now, totals(shown.last)),
+        (shown.before, totals(shown.first - timedelta(days=1))),
+    ):
+        assert {
+            "runs": found.runs,
+            "failed": found.failed,
+            "cancelled": found.cancelled,
+            "usd": found.nano_usd,
+            "tokens": found.tokens,
+            "calls": found.calls,
+            "seconds": found.milliseconds,
+        } == expected
+
+
 def _check_pages(installation: Installation) -> None:
     told = noted(installation)
     assert {each.kind for each in told} == {"run", "model", "tool", "agent"}
@@ -277,6 +301,8 @@ def _check_pages(installation: Installation) -> None:
         _check_costs(installation, told, days)
         _check_agents(installation, told, days)
         _check_details(installation, told, days)
+    for days in (1, 7, 31):
+        _check_summary(installation, told, days)
     for zone in ("UTC", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"):
         _check_cost_days(installation, told, zone)
 
