@@ -1,11 +1,12 @@
 /** The person's menu: own pages, light or dark, documentation, sign out. */
 import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { BookOpen, ChevronsUpDown, LogOut } from 'lucide-react';
+import { BookOpen, ChevronsUpDown, LogOut, Play } from 'lucide-react';
 import { useSession } from '@/api/session';
 import { COLOUR_SCHEMES, openDocumentation, useLeave } from './account';
 import { DropMenu, DropMenuItem, DropMenuLabel, DropMenuLine } from './DropMenu';
 import classes from './Menus.module.css';
+import { projectPath, useCurrentProject } from './project';
 import { initial } from './projects-menu';
 import { registry } from './registry';
 
@@ -13,6 +14,7 @@ export function AccountMenu() {
   const { user } = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
+  const project = useCurrentProject();
   const leave = useLeave();
   const button = (
     <>
@@ -51,6 +53,16 @@ export function AccountMenu() {
         ))}
       </div>
       <DropMenuLine />
+      {project && (
+        <DropMenuItem
+          icon={<Play size={14} aria-hidden />}
+          onSelect={() =>
+            void navigate({ to: projectPath(project.id), search: { dialog: 'tour' } })
+          }
+        >
+          Take the tour
+        </DropMenuItem>
+      )}
       <DropMenuItem icon={<BookOpen size={14} aria-hidden />} onSelect={openDocumentation}>
         Documentation
       </DropMenuItem>

@@ -3,15 +3,16 @@ import { Modal, useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { BookOpen, LogOut, Plus, Search, SunMoon } from 'lucide-react';
+import { BookOpen, LogOut, Map, Plus, Search, SunMoon } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { SHORTEST_SEARCH, searchQuery } from '@/api/search';
 import { useSession } from '@/api/session';
 import { useDialog } from '@/components/use-search-param';
 import { COLOUR_SCHEMES, openDocumentation, useLeave } from './account';
 import { type Command, hitCommands, navigationCommands, searchCommands } from './commands';
+import { takeEarly } from './early-keys';
 import classes from './Palette.module.css';
-import { useCurrentProject } from './project';
+import { projectPath, useCurrentProject } from './project';
 import { mayCreateProject } from './projects-menu';
 import { registry } from './registry';
 
@@ -71,6 +72,18 @@ function useCommands(): Command[] {
       keywords: ['help', 'guide', 'tutorial', 'reference', 'manual', 'docs'],
       run: openDocumentation,
     },
+    ...(project
+      ? [
+          {
+            id: 'tour',
+            label: 'Take the tour',
+            group: 'Help',
+            icon: Map,
+            keywords: ['help', 'introduction', 'start'],
+            href: `${projectPath(project.id)}?dialog=tour`,
+          },
+        ]
+      : []),
     {
       id: 'sign-out',
       label: 'Sign out',
@@ -107,11 +120,11 @@ function useFound(query: string): Found {
 
 /** Groups keep the order in which their first command appears. */
 function inGroups(commands: Command[]): [string, Command[]][] {
-  return [...Map.groupBy(commands, ({ group }) => group)];
+  return [...globalThis.Map.groupBy(commands, ({ group }) => group)];
 }
 
 function CommandList({ onClose }: { onClose: () => void }) {
-  const [query, setQuery] = useState('');
+  const [query, setQuery] = useState(takeEarly);
   const [index, setIndex] = useState(0);
   const navigate = useNavigate();
   const id = useId();

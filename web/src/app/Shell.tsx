@@ -8,6 +8,7 @@ import type { StreamEvent } from '@/api/stream';
 import { PAGE_TITLE_ID } from '@/components/Page';
 import { undoLatest } from '@/components/undo';
 import { useDialog } from '@/components/use-search-param';
+import { listenEarly, takeEarly } from './early-keys';
 import { Navigation } from './Navigation';
 import { useCurrentProject } from './project';
 import { SafeMode } from './SafeMode';
@@ -16,6 +17,7 @@ import { Topbar } from './Topbar';
 
 const CreateProject = lazy(() => import('./CreateProject'));
 const loadPalette = () => import('./Palette');
+const Tour = lazy(() => import('./Tour'));
 const Palette = lazy(loadPalette);
 const NavigationDrawer = lazy(() => import('./NavigationDrawer'));
 const NotificationsDrawer = lazy(() => import('./NotificationsDrawer'));
@@ -25,9 +27,14 @@ const IDLE_AFTER = 2_000;
 export function Shell() {
   const project = useCurrentProject();
   const [menu, openMenu, closeMenu] = useLazily();
-  const [palette, openPalette, closePalette] = useLazily();
+  const [palette, showPalette, closePalette] = useLazily();
+  const openPalette = useCallback(() => {
+    listenEarly();
+    loadPalette().then(showPalette, takeEarly);
+  }, [showPalette]);
   const [inbox, openInbox, closeInbox] = useLazily();
   const newProject = useDialog('new-project');
+  const tour = useDialog('tour');
   useHotkeys([['mod+K', openPalette]], []);
   useHotkeys([['mod+Z', undoLatest]]);
   useEffect(() => {
@@ -56,6 +63,7 @@ export function Shell() {
       {project && <Live key={project.id} projectId={project.id} />}
       <Suspense>
         {newProject.opened && <CreateProject />}
+        {tour.opened && <Tour />}
         {menu.wanted && (
           <NavigationDrawer opened={menu.opened} onClose={closeMenu}>
             {navigation}

@@ -1,7 +1,7 @@
 /** The frame of a page: its title, what one can do here, and its content. */
 import { Anchor, Group, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { ChevronLeft } from 'lucide-react';
+import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import { useCurrentProject } from '@/app/project';
 import classes from './Page.module.css';
@@ -9,13 +9,18 @@ import classes from './Page.module.css';
 /** Navigation moves the focus here, so that screen readers speak the new page's title. */
 export const PAGE_TITLE_ID = 'page-title';
 
+export interface Above {
+  label: string;
+  to: string;
+}
+
 interface Props {
   title: string;
   description?: ReactNode;
   /** Buttons at the right of the title. */
   actions?: ReactNode;
-  /** The page above this one. */
-  parent?: { label: string; to: string };
+  /** The page above this one, or all pages above it from the top. */
+  parent?: Above | Above[];
   /** `narrow` suits forms, `normal` lists, `full` tables, canvases and anything beside a panel. */
   width?: 'narrow' | 'normal' | 'full';
   /** Tabs or filters between the header and the content. */
@@ -34,10 +39,16 @@ export function Page(props: Props) {
     <div className={classes.page} data-width={width}>
       <header className={classes.header}>
         {parent && (
-          <Anchor component={Link} to={parent.to} size="sm" c="dimmed" className={classes.parent}>
-            <ChevronLeft size={14} aria-hidden />
-            {parent.label}
-          </Anchor>
+          <nav aria-label="Breadcrumbs" className={classes.parents}>
+            {[parent].flat().map(({ label, to }) => (
+              <span key={to} className={classes.parent}>
+                <Anchor component={Link} to={to} size="sm" c="dimmed">
+                  {label}
+                </Anchor>
+                <ChevronRight size={14} aria-hidden />
+              </span>
+            ))}
+          </nav>
         )}
         <div className={classes.heading}>
           <Title order={1} id={PAGE_TITLE_ID} tabIndex={-1} className={classes.title}>

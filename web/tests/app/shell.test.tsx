@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 import { whenSignedOut } from '@/api/client';
@@ -220,7 +220,35 @@ describe('the documentation', () => {
   });
 });
 
+describe('the tour', () => {
+  it('leads over five pages, can be left at any time and starts again from the menu', async () => {
+    const { router } = openAs('owner', '/p/prj_1/tokens');
+    const start = async () => {
+      await userEvent.click(await screen.findByRole('button', { name: /Account menu/ }));
+      await userEvent.click(screen.getByRole('menuitem', { name: 'Take the tour' }));
+    };
+    await start();
+    expect(await screen.findByText('Step 1 of 5')).toBeInTheDocument();
+    await userEvent.click(screen.getByRole('button', { name: 'Next: Your data' }));
+    expect(await screen.findByText('Step 2 of 5')).toBeInTheDocument();
+    expect(router.state.location.pathname).toBe('/p/prj_1/datasets');
+    await userEvent.click(screen.getByRole('button', { name: 'Leave the tour' }));
+    await waitFor(() => expect(screen.queryByText('Step 2 of 5')).not.toBeInTheDocument());
+    expect(router.state.location.pathname).toBe('/p/prj_1/datasets');
+    await start();
+    expect(await screen.findByText('Step 1 of 5')).toBeInTheDocument();
+  });
+});
+
 describe('the command palette', () => {
+  it('keeps what is typed before it is there', async () => {
+    openAs('owner');
+    await heading('Demo');
+    fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true });
+    for (const key of 'xto') fireEvent.keyDown(document.body, { key });
+    expect(await screen.findByRole('combobox', { name: /Search pages/ })).toHaveValue('xto');
+  });
+
   it('opens with Ctrl-K, finds by words and goes where Enter says', async () => {
     const { router } = openAs('owner');
     await heading('Demo');

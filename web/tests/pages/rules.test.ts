@@ -47,18 +47,24 @@ describe('next steps', () => {
 
   it('come from what is already there', () => {
     const situation = { session, project: demo, members: 2, tokens: 0 };
-    expect(ids(nextSteps(situation))).toEqual(['look', 'invite done', 'token', 'project done']);
+    expect(ids(nextSteps(situation))).toEqual([
+      'tour',
+      'look',
+      'invite done',
+      'token',
+      'project done',
+    ]);
   });
 
   it('offer a viewer nothing they may not do', () => {
     const project = { ...demo, role: 'viewer' as const };
     const steps = nextSteps({ session, project, members: 1, tokens: 0 });
-    expect(ids(steps)).toEqual(['look', 'token']);
+    expect(ids(steps)).toEqual(['tour', 'look', 'token']);
   });
 
   it('wait until it is known what is there', () => {
     const steps = nextSteps({ session, project: demo, members: undefined, tokens: undefined });
-    expect(ids(steps)).toEqual(['look', 'project done']);
+    expect(ids(steps)).toEqual(['tour', 'look', 'project done']);
   });
 
   it('begin with a password for those who came by a link', () => {

@@ -43,7 +43,7 @@ function EventLog() {
   }
   if (events.length === 0 && !query.hasNextPage) {
     return (
-      <EmptyState icon={History} title="Nothing has happened yet">
+      <EmptyState icon={History} picture="list" title="Nothing has happened yet">
         Changes to people, tokens, secrets and files will be listed here.
       </EmptyState>
     );

@@ -46,7 +46,7 @@ export default function AgentsPage() {
         <>
           <Section title="Agents of this project">
             {own.length === 0 ? (
-              <EmptyState icon={Bot} title="No agents yet">
+              <EmptyState icon={Bot} picture="cards" title="No agents yet">
                 Compose one, or start from an agent of the library below.
               </EmptyState>
             ) : (

@@ -30,7 +30,7 @@ export default function BlueprintsPage() {
         )}
         {query.isPending && <Skeleton height={160} aria-busy />}
         {query.data?.items.length === 0 && (
-          <EmptyState icon={LayoutTemplate} title="No blueprints">
+          <EmptyState icon={LayoutTemplate} picture="cards" title="No blueprints">
             Put YAML files into the folder blueprints of the installation.
           </EmptyState>
         )}

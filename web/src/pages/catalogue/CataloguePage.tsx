@@ -57,7 +57,7 @@ export default function CataloguePage() {
             <ErrorState error={installed.error} retry={() => void installed.refetch()} />
           )}
           {installed.data?.length === 0 && (
-            <EmptyState icon={Blocks} title="No services installed yet">
+            <EmptyState icon={Blocks} picture="cards" title="No services installed yet">
               Search below for a service by name or by what it should do, such as “drive files
               list”.
             </EmptyState>

@@ -134,7 +134,7 @@ export default function ConnectionsPage() {
         query={query}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Cable} title="No connections yet" action={add}>
+          <EmptyState icon={Cable} picture="cards" title="No connections yet" action={add}>
             Connect a database to ask it questions and load its tables, or Slack to send results.
           </EmptyState>
         }

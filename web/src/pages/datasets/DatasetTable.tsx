@@ -82,7 +82,7 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
       query={query}
       rowKey={({ name }) => name}
       empty={
-        <EmptyState icon={Table2} title="No datasets yet" action={begin}>
+        <EmptyState icon={Table2} picture="table" title="No datasets yet" action={begin}>
           Load a file (CSV, Excel, JSON, Parquet, SQLite and others): Steward looks at it, proposes
           types and shows why before anything is stored.
         </EmptyState>

@@ -111,7 +111,7 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
           }
         />
       ) : isEmpty ? (
-        <EmptyState icon={BookA} title="No definitions yet">
+        <EmptyState icon={BookA} picture="list" title="No definitions yet">
           Load a dataset, and Steward proposes what its columns mean.
         </EmptyState>
       ) : (

@@ -49,7 +49,7 @@ export default function EvaluationsPage() {
           query={query}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={ClipboardCheck} title="No reports yet">
+            <EmptyState icon={ClipboardCheck} picture="chart" title="No reports yet">
               Run <Code>steward eval --keep</Code> on the server, or <Code>steward eval</Code> with{' '}
               <Code>--report report.json</Code> anywhere and keep that file here.
             </EmptyState>

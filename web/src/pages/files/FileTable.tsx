@@ -78,6 +78,7 @@ export function FileTable({ projectId, query, datasets }: Props) {
       empty={
         <EmptyState
           icon={FileSpreadsheet}
+          picture="page"
           title="No files yet"
           action={
             <Button component={Link} to={projectPath(projectId, 'datasets')} variant="default">

@@ -70,7 +70,7 @@ export default function FlowsPage() {
         query={query}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Workflow} title="No flows yet" action={start}>
+          <EmptyState icon={Workflow} picture="flow" title="No flows yet" action={start}>
             A flow is a playbook that you draw: data, steps, people and messages.
           </EmptyState>
         }

@@ -36,7 +36,7 @@ export function CommitList({ dataset }: { dataset?: string }) {
   }
   if (commits.length === 0) {
     return (
-      <EmptyState icon={History} title="Nothing has been done yet">
+      <EmptyState icon={History} picture="list" title="Nothing has been done yet">
         Loading a file and every change after it will be listed here, and can be undone.
       </EmptyState>
     );

@@ -10,10 +10,10 @@ import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import { DatasetTable } from '@/pages/datasets/DatasetTable';
 import classes from './home.module.css';
-import { NextSteps } from './NextSteps';
 
 /** What need not hold up the first page. */
 const RecentActivity = lazy(() => import('./RecentActivity'));
+const NextSteps = lazy(() => import('./NextSteps'));
 const AskBox = lazy(() => import('./AskBox'));
 
 export default function HomePage() {
@@ -68,8 +68,8 @@ export default function HomePage() {
           </Section>
         </div>
         <div className={classes.side}>
-          <NextSteps />
           <Suspense>
+            <NextSteps />
             <RecentActivity projectId={project.id} />
           </Suspense>
         </div>

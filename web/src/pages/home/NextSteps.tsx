@@ -12,7 +12,7 @@ import { Section } from '@/components/Section';
 import classes from './home.module.css';
 import { nextSteps, type Step } from './steps';
 
-export function NextSteps() {
+export default function NextSteps() {
   const session = useSession();
   const project = useProject();
   const members = useInfiniteQuery(membersQuery(project.id));

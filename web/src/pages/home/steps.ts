@@ -30,6 +30,13 @@ export function nextSteps({ session, project, members, tokens }: Situation): Ste
       done: false,
     },
     project.is_demo && {
+      id: 'tour',
+      label: 'Take the tour',
+      why: 'Five steps. You can leave at any time.',
+      to: '?dialog=tour',
+      done: false,
+    },
+    project.is_demo && {
       id: 'look',
       label: 'Look at the sample data',
       why: 'Customers, invoices and tickets with typical flaws.',

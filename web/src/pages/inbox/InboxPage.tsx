@@ -75,7 +75,7 @@ function Items({ items }: { items: Waiting[] }) {
   if (items.length === 0) {
     return (
       <div className={classes.frame}>
-        <EmptyState icon={Inbox} title="Nothing waits for you">
+        <EmptyState icon={Inbox} picture="inbox" title="Nothing waits for you">
           Approvals, questions and budget requests of runs appear here as they come.
         </EmptyState>
       </div>

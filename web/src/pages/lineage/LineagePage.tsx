@@ -2,7 +2,7 @@
 import { Anchor, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Workflow } from 'lucide-react';
+import { GitFork } from 'lucide-react';
 import { lazy, Suspense, useMemo } from 'react';
 import { lineageQuery } from '@/api/datasets';
 import type { LineageNode } from '@/api/data-types';
@@ -36,7 +36,7 @@ export default function LineagePage() {
       ) : !graph ? (
         <Skeleton height={320} aria-busy />
       ) : graph.nodes.length === 0 ? (
-        <EmptyState icon={Workflow} title="Nothing to trace yet">
+        <EmptyState icon={GitFork} picture="flow" title="Nothing to trace yet">
           Load a file, and from then on every dataset shows where it comes from.
         </EmptyState>
       ) : (

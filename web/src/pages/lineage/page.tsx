@@ -1,12 +1,12 @@
 /** Where the datasets come from. */
-import { Workflow } from 'lucide-react';
+import { GitFork } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: 'lineage',
   title: 'Lineage',
-  icon: Workflow,
+  icon: GitFork,
   section: 'data',
   order: 50,
   minimumRole: 'viewer',

@@ -94,7 +94,7 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
         rowKey={({ id }) => id}
         filter={({ accepted_at }) => accepted_at === null}
         empty={
-          <EmptyState icon={Mail} title="No open invitations">
+          <EmptyState icon={Mail} picture="list" title="No open invitations">
             An invitation is a link. The person who opens it joins the project with the role you
             chose.
           </EmptyState>

@@ -55,7 +55,7 @@ export default function ModelsPage() {
       ) : (
         <>
           {isNone && (
-            <EmptyState icon={BrainCircuit} title="No language model is set up">
+            <EmptyState icon={BrainCircuit} picture="cards" title="No language model is set up">
               Add one from a provider, or run one on this machine.
             </EmptyState>
           )}

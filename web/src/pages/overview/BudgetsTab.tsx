@@ -37,7 +37,7 @@ export default function BudgetsTab() {
   return (
     <div className={overview.column}>
       {budgets.length === 0 ? (
-        <EmptyState icon={PiggyBank} title="No budgets yet" action={add}>
+        <EmptyState icon={PiggyBank} picture="chart" title="No budgets yet" action={add}>
           A budget limits what the project, a flow, an agent or a person may spend on models and
           tools in a day, week or month. Steward checks it before each request and stops what does
           not fit.

@@ -79,7 +79,7 @@ export default function CostsTab() {
         </Text>
       )}
       {sums.length === 0 ? (
-        <EmptyState icon={Coins} title="Nothing was spent in this period">
+        <EmptyState icon={Coins} picture="chart" title="Nothing was spent in this period">
           Requests to models and calls of tools are listed here with their tokens and cost.
         </EmptyState>
       ) : (

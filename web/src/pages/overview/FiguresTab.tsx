@@ -81,7 +81,7 @@ function Followed({ project, hours, onHours, retry }: FollowedProps) {
       )}
       <Tiles figures={figures} projectId={project.id} />
       {isEmpty ? (
-        <EmptyState icon={Gauge} title="No runs in this period">
+        <EmptyState icon={Gauge} picture="chart" title="No runs in this period">
           Ask a question in the chat or run a playbook. Its duration, cost and errors appear here.
         </EmptyState>
       ) : (

@@ -185,7 +185,7 @@ function Nothing({ filter, actions }: { filter: LibraryFilter; actions: ReactNod
     );
   }
   return (
-    <EmptyState icon={BookOpenCheck} title="No playbooks yet" action={actions}>
+    <EmptyState icon={BookOpenCheck} picture="cards" title="No playbooks yet" action={actions}>
       {actions
         ? 'Start from a blueprint that fits your problem, or write your own steps.'
         : 'No playbooks are shared with you yet. Ask a project editor to share one.'}

@@ -40,7 +40,11 @@ export default function ScheduleTab({ playbook }: { playbook: PlaybookDetail }) 
   return (
     <Stack gap="xl">
       {triggers.length === 0 ? (
-        <EmptyState icon={CalendarClock} title="It starts only when somebody runs it">
+        <EmptyState
+          icon={CalendarClock}
+          picture="calendar"
+          title="It starts only when somebody runs it"
+        >
           {playbook.may_edit ? 'Set a time below.' : 'An editor can set a time.'}
         </EmptyState>
       ) : (

@@ -73,7 +73,7 @@ export default function PluginsPage() {
         rowKey={({ name }) => name}
         isFaded={({ enabled }) => !enabled}
         empty={
-          <EmptyState icon={Puzzle} title="No plug-ins yet">
+          <EmptyState icon={Puzzle} picture="cards" title="No plug-ins yet">
             Write one with <Code>steward plugin new</Code>, or install a wheel that someone gave
             you.
           </EmptyState>

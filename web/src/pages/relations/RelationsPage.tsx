@@ -34,7 +34,7 @@ export default function RelationsPage() {
       <InsightState insight={insight}>
         {(relations) =>
           relations.graph.nodes.length === 0 ? (
-            <EmptyState icon={Waypoints} title="No datasets to relate">
+            <EmptyState icon={Waypoints} picture="flow" title="No datasets to relate">
               Load two files or more, and what they have in common is found.
             </EmptyState>
           ) : (

@@ -35,7 +35,7 @@ export default function ReportsPage() {
         query={query}
         onShow={show}
         empty={
-          <EmptyState icon={FileText} title="No reports yet" action={write}>
+          <EmptyState icon={FileText} picture="page" title="No reports yet" action={write}>
             A report is written from one dataset or several, as a page for the screen and as a PDF.
           </EmptyState>
         }

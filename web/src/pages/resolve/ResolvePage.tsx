@@ -60,7 +60,7 @@ export default function ResolvePage() {
       )}
       {proposal.result && <Proposal key={steps.proposal} found={proposal.result} way={way} />}
       {steps.proposal === null && itemsOf(known.data).length > 0 && (
-        <EmptyState icon={Combine} title="No rules yet">
+        <EmptyState icon={Combine} picture="flow" title="No rules yet">
           Steward looks at the columns, compares records and proposes rules. You read them, change
           them and see what they would do before anything is kept.
         </EmptyState>

@@ -88,7 +88,7 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
             Try another word or status.
           </EmptyState>
         ) : (
-          <EmptyState icon={Play} title="No runs yet" action={start}>
+          <EmptyState icon={Play} picture="list" title="No runs yet" action={start}>
             A run calls a tool, or a whole flow of them. Each step is previewed, decided by policy,
             written into a journal that cannot be altered unnoticed, and can be undone.
           </EmptyState>

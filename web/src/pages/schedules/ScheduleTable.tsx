@@ -215,7 +215,12 @@ export function ScheduleTable({ create, onChange }: TableProps) {
       rowKey={({ id }) => id}
       isFaded={({ enabled }) => !enabled}
       empty={
-        <EmptyState icon={CalendarClock} title="No schedules yet" action={create}>
+        <EmptyState
+          icon={CalendarClock}
+          picture="calendar"
+          title="No schedules yet"
+          action={create}
+        >
           A schedule starts a flow at the times you choose, such as Monday to Friday at 8:00.
         </EmptyState>
       }

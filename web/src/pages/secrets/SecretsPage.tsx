@@ -93,7 +93,7 @@ export default function SecretsPage() {
         query={query}
         rowKey={({ name }) => name}
         empty={
-          <EmptyState icon={LockKeyhole} title="No secrets yet">
+          <EmptyState icon={LockKeyhole} picture="list" title="No secrets yet">
             Give each secret a name such as <Code>WAREHOUSE_PASSWORD</Code>.
           </EmptyState>
         }

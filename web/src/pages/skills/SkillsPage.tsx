@@ -55,7 +55,7 @@ export default function SkillsPage() {
         query={query}
         rowKey={({ name }) => name}
         isFaded={({ enabled }) => !enabled}
-        empty={<EmptyState icon={GraduationCap} title="No skills yet" />}
+        empty={<EmptyState icon={GraduationCap} picture="cards" title="No skills yet" />}
       />
       {mayEdit && <DeletedSkills />}
       <NewSkillDialog opened={mayEdit && dialog.opened} onClose={dialog.close} />

@@ -88,7 +88,7 @@ export function TriggerTable({ onOpen }: { onOpen: (id: string) => void }) {
       rowKey={({ id }) => id}
       isFaded={({ enabled }) => !enabled}
       empty={
-        <EmptyState icon={Zap} title="Nothing starts by itself yet">
+        <EmptyState icon={Zap} picture="flow" title="Nothing starts by itself yet">
           Add a trigger to a playbook or a flow, such as a schedule or a webhook, and deploy it.
         </EmptyState>
       }

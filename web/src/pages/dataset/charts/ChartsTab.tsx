@@ -77,7 +77,7 @@ export default function ChartsTab({ dataset }: { dataset: Dataset }) {
       {isComplete(chart) ? (
         <Drawing dataset={dataset} chart={chart} />
       ) : (
-        <EmptyState icon={ChartColumn} title="Choose what to draw">
+        <EmptyState icon={ChartColumn} picture="chart" title="Choose what to draw">
           This kind of chart needs another column.
         </EmptyState>
       )}

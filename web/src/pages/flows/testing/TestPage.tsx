@@ -71,7 +71,10 @@ function TestBench({ playbook, palette }: Props) {
       title={`Test ${playbook.name}`}
       description="A test works on a branch of the data. It sends nothing and asks no model unless you say so."
       width="full"
-      parent={{ label: playbook.name, to: projectPath(project.id, 'flows', playbook.id) }}
+      parent={[
+        { label: 'Flows', to: projectPath(project.id, 'flows') },
+        { label: playbook.name, to: projectPath(project.id, 'flows', playbook.id) },
+      ]}
     >
       <div className={classes.bench}>
         <div className={classes.drawing}>

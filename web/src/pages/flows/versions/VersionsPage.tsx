@@ -60,7 +60,10 @@ export default function VersionsPage() {
       title={`Versions of ${card.name}`}
       description={state}
       width="full"
-      parent={{ label: card.name, to: projectPath(project.id, 'flows', card.id) }}
+      parent={[
+        { label: 'Flows', to: flows },
+        { label: card.name, to: projectPath(project.id, 'flows', card.id) },
+      ]}
       actions={
         <>
           <Anchor
