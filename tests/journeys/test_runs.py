@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.conftest import Desk, Site
 from tests.journeys.test_data import SLOW, check_accessible
-from tests.journeys.test_first_steps import go
+from tests.journeys.test_first_steps import go, sign_in
 
 OpenDesk = Callable[..., Desk]
 
@@ -261,3 +261,21 @@ def test_runs_wait_for_people_and_obey_the_policy(site: Site, open_desk: OpenDes
     expect(page.get_by_text("Denied").first).to_be_visible()
     verify_in_the_audit(page)
     schedule_a_flow(page)
+
+
+def test_a_run_is_taken_back_as_a_whole(site: Site, open_desk: OpenDesk) -> None:
+    page = sign_in(open_desk(), site)
+    go(page, "Datasets")
+    before = version_of(page, "crm_customers")
+    start_trim(page, "Trim and take back")
+    expect_status(page, "Done")
+    assert version_of(page, "crm_customers") != before
+    page.get_by_role("button", name="Take back this run").click()
+    dialog = page.get_by_role("dialog", name="Take back this run")
+    expect(dialog.get_by_text("This change goes back")).to_be_visible()
+    check_accessible(page)
+    dialog.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("This run was taken back")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("button", name="Take back this run")).to_have_count(0)
+    assert version_of(page, "crm_customers") == before
+    check_accessible(page)
