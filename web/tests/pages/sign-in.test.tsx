@@ -120,7 +120,10 @@ describe('signing in with a link', () => {
 
 describe('an invitation', () => {
   const offer = {
+    project_id: 'prj_1',
     project_name: 'Demo',
+    playbook_id: null,
+    playbook_name: null,
     role: 'editor',
     email: 'grace@example.com',
     invited_by: 'Ada',
