@@ -98,7 +98,6 @@ class _Vault:
         import hvac.exceptions as told
         from requests import RequestException
 
-        self.check(reference)
         path, _, field = reference.partition(_FIELD)
         base = self._settings.path.format(organisation=scope.org_id, project=scope.project_id)
         where = f"{base.strip('/')}/{path}".lstrip("/")
@@ -210,6 +209,8 @@ class SecretSources:
 
     def read(self, scope: Scope, source: str, reference: str) -> str:
         found = self._of(scope, source)
+        # Again at each use: the settings may have become narrower since the secret was set.
+        found.check(reference)
         try:
             value = found.read(scope, reference)
         except ImportError:
