@@ -63,7 +63,13 @@ class Tools:
     busiest: int = 0
 
     async def call(
-        self, execution: Execution, key: str, tool: str, arguments: Any, labels: Mapping[str, Any]
+        self,
+        execution: Execution,
+        key: str,
+        tool: str,
+        arguments: Any,
+        labels: Mapping[str, Any],
+        _accept_failure: bool,
     ) -> Any:
         async def perform() -> Any:
             self.calls[key] += 1

@@ -253,7 +253,7 @@ def test_a_repository_that_is_not_there_is_said(room: Room, outside: Services) -
     inputs = {**sample(room, "github-issue-digest"), "repository": "example/other"}
     run = start(room, "github-issue-digest", inputs, nobody)
     assert run.status is Status.failed
-    assert "there is no such repository" in (run.reason or "")
+    assert "There is nothing at this address" in (run.reason or "")
     assert outside.messages == []
 
 

@@ -78,11 +78,13 @@ from steward.broker.secrets_found import Scrubber
 from steward.broker.taking_back import Step, TakeBackPlan, TakingBack, Whole
 from steward.broker.tokens import RunTokens
 from steward.broker.tool import (
+    SERVICE_REFUSED,
     TOOLS,
     Arguments,
     Artifact,
     Cost,
     Effects,
+    Failure,
     Notebook,
     Outcome,
     Preview,
@@ -125,6 +127,7 @@ __all__ = [
     "RECIPIENT",
     "SECRET",
     "SELECTOR",
+    "SERVICE_REFUSED",
     "SOURCE",
     "TARGET",
     "TOOLS",
@@ -144,6 +147,7 @@ __all__ = [
     "Deciding",
     "Effects",
     "Extent",
+    "Failure",
     "FixedParts",
     "Foresight",
     "Forking",

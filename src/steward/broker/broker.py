@@ -117,12 +117,14 @@ class Broker:
         asked_for: bool = False,
         doubts: Sequence[str] = (),
         seen: bool = False,
+        accept_failure: bool = False,
     ) -> Labelled:
         """The value of a tool call, after everything that has to happen before and after it.
 
         `asked_for` and `doubts` are findings of who enforces a plan, never a model's word: that a person named where
         this goes, or what a person who is asked should look at. `seen` says that the person who makes the call has
-        looked at a preview of exactly this: it is made again only for somebody else who must approve it.
+        looked at a preview of exactly this: it is made again only for somebody else who must approve it. With
+        `accept_failure` the answer of a service that reports an error is a value like any other.
         """
         labels = provenance or {}
         was_planned = execution.has_begun(f"{key}/plan")
@@ -151,12 +153,19 @@ class Broker:
                 execution, key, plan, labels, was_planned=was_planned
             )
             tool = self.tools.planned(plan)
-            outcome = await self._perform(execution, key, tool, plan, approval_id)
+            outcome = await self._perform(
+                execution, key, tool, plan, approval_id, accept_failure=accept_failure
+            )
         except StepFailed as failure:
             if failure.code != "budget-exceeded":
                 await self._spending.release(execution, key)
             raise
-        return self._labelled(execution, key, plan, outcome)
+        labelled = self._labelled(execution, key, plan, outcome)
+        # Journals of earlier releases do not say it.
+        if said := outcome.get("failure"):
+            details = {"status": said["status"]} if said["status"] else None
+            raise StepFailed(key, said["code"], said["message"], details)
+        return labelled
 
     def _stand_in(self, scope: Scope, rehearsal: Rehearsal, key: str, plan: Plan) -> Json:
         """What a test gets in place of the call; None where the call happens on the branch of the test."""
@@ -515,6 +524,8 @@ class Broker:
         tool: Tool[Any],
         plan: Plan,
         approval_id: str | None,
+        *,
+        accept_failure: bool,
     ) -> Json:
         arguments = validated(tool, plan.arguments)
         was_interrupted = execution.has_begun(key)
@@ -559,7 +570,8 @@ class Broker:
                     raise
             fault("broker.executed")
             spent = self._clock.monotonic() - started
-            return await self._settled(execution, key, outcome, spent)
+            failure = None if accept_failure else outcome.failure
+            return await self._settled(execution, key, replace(outcome, failure=failure), spent)
 
         if not _is_effect(tool):
             retries = Retries(attempts=tool.attempts)
@@ -648,6 +660,7 @@ class Broker:
             "inverse": outcome.inverse,
             "labels": Labels(outcome.sources, trusted=outcome.trusted).to_json(),
             "cost": cost_to_json(cost),
+            **({"failure": outcome.failure.to_json()} if outcome.failure else {}),
         }
 
     def _labelled(self, execution: Execution, key: str, plan: Plan, outcome: Json) -> Labelled:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +16,9 @@ from steward.core import Registry, work
 from steward.identity import Role as MemberRole
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
+
+SERVICE_FAILED: Final = "service-failed"
+SERVICE_REFUSED: Final = "service-refused"
 
 
 class Risk(StrEnum):
@@ -90,6 +93,20 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """Why a call that was made and answered did not succeed, by the word of the service that answered."""
+
+    message: str
+    status: int | None = None
+    final: bool = False
+    """Whether the same call would be refused again."""
+
+    def to_json(self) -> Json:
+        code = SERVICE_REFUSED if self.final else SERVICE_FAILED
+        return {"code": code, "message": self.message, "status": self.status}
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a call did."""
 
@@ -105,6 +122,7 @@ class Outcome:
     trusted: bool = True
     """False for text that people outside wrote: rows, files, web pages, messages."""
     cost: Cost = field(default_factory=Cost)
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from steward.broker import PLUGIN_CHANGED, Rehearsal, problems_of, with_defaults
+from steward.broker import PLUGIN_CHANGED, SERVICE_REFUSED, Rehearsal, problems_of, with_defaults
 from steward.core import Misconfigured, StewardError
 from steward.flows._scope import Scope, Settled, State
 from steward.flows.model import Flow, dump_flow
@@ -19,7 +19,7 @@ from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.output import OutputNode
 from steward.runs import EntryType, Execution, Json, RunRequest, Status, StepFailed
 
-CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels]], Awaitable[Any]]
+CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels], bool], Awaitable[Any]]
 ApproveBatch = Callable[
     [Execution, str, str, Sequence[tuple[Json, Mapping[str, Labels]]]], Awaitable[None]
 ]
@@ -35,7 +35,7 @@ _FINAL_CODES: Final = frozenset(
     {
         *("denied", "unauthenticated", "invalid", "too-large", "expression", "rejected", "expired"),
         *("given-up", "budget-exceeded", "too-many-steps", "misconfigured", "not-a-list"),
-        *("too-many-items", "condition", "not-a-moment", PLUGIN_CHANGED),
+        *("too-many-items", "condition", "not-a-moment", PLUGIN_CHANGED, SERVICE_REFUSED),
     }
 )
 """Another try would end the same way, or somebody decided against one."""
@@ -250,6 +250,8 @@ class GraphRun:
             raise failure
         port = "error" if isinstance(node.on_error, Goto) else None
         described = NodePlace(self, node, failure.key).error(failure.code, failure.message)
+        if "status" in failure.details:
+            described.value["error"]["status"] = failure.details["status"]
         return Settled(State.failed, replace(described, port=port))
 
     def _output(self) -> Valued:
@@ -304,11 +306,15 @@ class NodePlace:
     def computed(self, text: str, also: Mapping[str, Valued] | None = None) -> Valued:
         return self._graph.scope.with_variables(also or {}).computed(text)
 
-    async def call_tool(self, tool: str, arguments: Mapping[str, Json]) -> Valued:
+    async def call_tool(
+        self, tool: str, arguments: Mapping[str, Json], *, accept_failure: bool = False
+    ) -> Valued:
         given = {name: self.filled(value) for name, value in arguments.items()}
         labels = {name: each.labels for name, each in given.items() if each.labels is not None}
         values = {name: each.value for name, each in given.items()}
-        found = await self._graph.services.call_tool(self.execution, self.key, tool, values, labels)
+        found = await self._graph.services.call_tool(
+            self.execution, self.key, tool, values, labels, accept_failure
+        )
         return _valued(found, joined(list(labels.values())))
 
     async def approve_together(

@@ -266,6 +266,7 @@ class ClientSessions:
             asked["tool"],
             asked["arguments"],
             dict.fromkeys(asked["arguments"], foreign),
+            accept_failure=True,
         )
         return {
             "value": done.value,

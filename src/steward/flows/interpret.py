@@ -35,7 +35,7 @@ def flow_program(
 ) -> Program:
     """The program `flow`: runs the flow in the request's document with the request's inputs.
 
-    `call_tool(execution, key, tool, arguments, labels)` is the broker; it answers with a value, or with an object that
+    `call_tool(execution, key, tool, arguments, labels, accept_failure)` is the broker; it answers with a value, or with an object that
     has `value` and `labels`. `labels` has those of each argument, by name, where there are any.
     `run_agent(execution, key, agent, labels)` runs an agent to its end, with the labels of its instructions, context and
     arguments. Both record what they do under the key.

@@ -234,10 +234,13 @@ class Launcher:
         tool: str,
         arguments: Json,
         labels: Mapping[str, Carried],
+        accept_failure: bool,
     ) -> Labelled:
         # A flow hands back what the broker gave it.
         known = cast(Mapping[str, Labels], labels)
-        return await self._broker.call(execution, key, tool, arguments, known)
+        return await self._broker.call(
+            execution, key, tool, arguments, known, accept_failure=accept_failure
+        )
 
     async def _approve_batch(
         self,

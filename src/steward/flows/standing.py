@@ -64,7 +64,8 @@ def standings(flow: Flow, entries: Iterable[Entry], payload: Payload) -> list[St
     for call in projection.calls.values():
         node = node_of(call.key, nodes)
         if node is not None:
-            _add(found.setdefault(node, Standing(node)), call)
+            is_tried_again = _next_try(call.key) in projection.calls
+            _add(found.setdefault(node, Standing(node)), call, is_tried_again=is_tried_again)
     for standing in found.values():
         if end is not None and standing.open_calls:
             _stop(standing, end)
@@ -74,11 +75,16 @@ def standings(flow: Flow, entries: Iterable[Entry], payload: Payload) -> list[St
     return list(found.values())
 
 
-def _add(standing: Standing, call: Call) -> None:
+def _next_try(key: str) -> str:
+    base, _, attempt = key.rpartition("~")
+    return f"{base}~{int(attempt) + 1}" if base and attempt.isdigit() else f"{key}~2"
+
+
+def _add(standing: Standing, call: Call, *, is_tried_again: bool) -> None:
     if isinstance(call.cost, Mapping):
         _spend(standing, call.cost)
     if _is_own(call.key, standing.node):
-        _count(standing, call)
+        _count(standing, call, is_tried_again=is_tried_again)
         return
     standing.inner_error = call.error or standing.inner_error
     if call.state == "waiting":
@@ -120,7 +126,7 @@ def _spend(standing: Standing, cost: Mapping[str, Any]) -> None:
     standing.tokens += int(cost.get("tokens", 0))
 
 
-def _count(standing: Standing, call: Call) -> None:
+def _count(standing: Standing, call: Call, *, is_tried_again: bool) -> None:
     standing.times += 1
     standing.began_at = standing.began_at or call.began_at
     if call.state not in _OVER:
@@ -132,7 +138,7 @@ def _count(standing: Standing, call: Call) -> None:
     if call.ended_at is not None:
         standing.ended_at = call.ended_at
         standing.seconds += _between(call.began_at, call.ended_at)
-    if call.error is not None or call.state != "done":
+    if (call.error is not None or call.state != "done") and not is_tried_again:
         standing.failed += 1
         standing.error = call.error or {"code": call.state, "message": "Somebody said no."}
     else:

@@ -286,9 +286,9 @@ class SpanReader:
             about[genai.RESULT] = _spelled(result)
         name = f"{genai.EXECUTE_TOOL} {tool}"
         made = self._made(entry, genai.EXECUTE_TOOL, name, "TOOL", about)
-        if not refused or made.error is not None:
+        code = f"http-{refused}" if refused else _failure_code(result)
+        if code is None or made.error is not None:
             return made
-        code = f"http-{refused}"
         return replace(made, error=code, attributes={**made.attributes, genai.ERROR: code})
 
     def _made(
@@ -362,11 +362,20 @@ def _changed(result: Json) -> bool:
 
 def _refusal(tool: str, result: Json) -> int:
     """The status with which a service outside refused a call or failed; 0 where it did not."""
+    failure = result.get("failure") if isinstance(result, Mapping) else None
+    if isinstance(failure, Mapping) and failure["status"]:
+        return int(failure["status"])
     value = result.get("value") if isinstance(result, Mapping) and connector_of(tool) else None
     if not isinstance(value, Mapping) or value.get("failed") is not True:
         return 0
     status = value.get("status")
     return status if isinstance(status, int) else 0
+
+
+def _failure_code(result: Json) -> str | None:
+    """How a call failed whose service gave no status."""
+    failure = result.get("failure") if isinstance(result, Mapping) else None
+    return str(failure["code"]) if isinstance(failure, Mapping) else None
 
 
 def _moment(text: str) -> datetime:

@@ -303,6 +303,8 @@ def _tell_outcome(call: Call, entry: Entry, payload: Payload) -> None:
         call.summary, call.value = outcome["summary"], outcome["value"]
         call.artifacts, call.commits = outcome["artifacts"], outcome["commits"]
         call.cost = outcome["cost"]
+        if failure := outcome.get("failure"):
+            call.error, call.state = failure, "failed"
     else:
         call.value = outcome
 

@@ -7,13 +7,22 @@ from typing import Any, Final, ParamSpec, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_jsonable_python
 
-from steward.broker import Artifact, Labels, Outcome, ToolContext
+from steward.broker import Artifact, Failure, Labels, Outcome, ToolContext
 from steward.core import Bug, Clock, Misconfigured, SystemClock, Unavailable, in_thread
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.workbench import Workbench
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_PASSING: Final = frozenset({408, 409, 423, 425, 429})
+"""Refusals that pass with time."""
+_CREDENTIALS: Final = "Check the credentials of the connection and what they allow."
+_ADVICE: Final = {
+    401: _CREDENTIALS,
+    403: _CREDENTIALS,
+    404: "There is nothing at this address, or the credentials may not see it.",
+    429: "The service limits how often it can be called. Try again later.",
+}
 _PATIENCE: Final = 5.0
 """Seconds that a call's thread has to end once the call was cancelled."""
 
@@ -45,6 +54,12 @@ def service(context: ToolContext, name: str, purpose: str) -> Any:
             f"{purpose} needs the {name} service, which this installation does not run."
         )
     return found
+
+
+def failure_of(summary: str, status: int) -> Failure:
+    """How a step fails whose service answered with an error, and what a person can do about it."""
+    is_refused = 400 <= status < 500 and status not in _PASSING
+    return Failure(f"{summary}. {_ADVICE.get(status, '')}".strip(), status, final=is_refused)
 
 
 def bench(context: ToolContext) -> Workbench:

@@ -9,6 +9,7 @@ from steward.broker import (
     Artifact,
     Cost,
     Effects,
+    Failure,
     Outcome,
     Preview,
     Risk,
@@ -144,13 +145,15 @@ class McpTools:
         if len(text) > _SHOWN:
             artifacts = (await keep(context, "answer.txt", "text/plain", text.encode()),)
             value = text[:_SHOWN]
+        summary = f"{accepted.title} on {connection.name}" + (" failed" if answer.failed else "")
         return Outcome(
             value={"failed": answer.failed, "answer": value},
-            summary=f"{accepted.title} on {connection.name}" + (" failed" if answer.failed else ""),
+            summary=summary,
             artifacts=artifacts,
             sources=(f"{WORD}:{connection.name}/{accepted.name}",),
             trusted=False,
             cost=Cost(bytes=len(text)),
+            failure=Failure(f"{summary}.") if answer.failed else None,
         )
 
 

@@ -37,7 +37,7 @@ from steward.connections import (
 from steward.core import Denied, Invalid, NotFound
 from steward.runs import Found, Json, Reconciled, Ticket, digest
 from steward.store import Scope
-from steward.tools._calls import keep, off_loop, plain
+from steward.tools._calls import failure_of, keep, off_loop, plain
 
 WORD: Final = "api"
 PAGES: Final = "steward_pages"
@@ -210,6 +210,9 @@ class ServiceTools:
         if answer.problems:
             value["problems"] = list(answer.problems)
         told = f"failed with {answer.status}" if answer.failed else f"{answer.status}"
+        if answer.problems:
+            told = "failed; the service reports errors"
+        summary = f"{known.title} on {known.connection.name}: {told}"
         return Outcome(
             value={
                 "status": answer.status,
@@ -217,12 +220,12 @@ class ServiceTools:
                 "pages": answer.pages,
                 **value,
             },
-            summary=f"{known.title} on {known.connection.name}: "
-            + ("failed; the service reports errors" if answer.problems else told),
+            summary=summary,
             artifacts=artifacts,
             sources=(f"{WORD}:{known.connection.name}/{known.operation.name}",),
             trusted=False,
             cost=Cost(bytes=answer.size),
+            failure=failure_of(summary, answer.status) if answer.failed else None,
         )
 
 

@@ -37,7 +37,7 @@ from steward.connections import (
 from steward.connections import headers as headers_of
 from steward.core import Bug, Denied, Invalid
 from steward.runs import Found, Reconciled, Ticket
-from steward.tools._calls import ToolSettings, keep, secret, service, settings_of
+from steward.tools._calls import ToolSettings, failure_of, keep, secret, service, settings_of
 from steward.tools._connections import connection_of, named, opened
 
 SETTING: Final = "http_request.allow"
@@ -45,6 +45,7 @@ SETTING: Final = "http_request.allow"
 _REPEATABLE: Final = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 _READING: Final = frozenset({"GET", "HEAD"})
 _SHOWN: Final = 64 << 10
+_ERRORS: Final = 400
 _GIVES: Final = {
     "type": "object",
     "properties": {
@@ -206,13 +207,15 @@ async def run(context: ToolContext, arguments: HttpRequest) -> Outcome:
         ),
     )
     artifacts = await _kept(context, answer)
+    summary = f"{arguments.method} {place_of(answer.url).text}: {answer.status}"
     return Outcome(
         value=_described(answer),
-        summary=f"{arguments.method} {place_of(answer.url).text}: {answer.status}",
+        summary=summary,
         artifacts=artifacts,
         sources=(f"url:{answer.url}",),
         trusted=False,
         cost=Cost(bytes=len(answer.body) + len(arguments.body)),
+        failure=failure_of(summary, answer.status) if answer.status >= _ERRORS else None,
     )
 
 

@@ -5,7 +5,7 @@ import base64
 import itertools
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +14,9 @@ from steward.connections import Draft, Http
 from steward.connections.catalogue.calls import ServiceCalls
 from steward.connections.catalogue.rates import Rates
 from steward.connections.documents import Connection
+from steward.core.clock import MovableClock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, RateLimited
+from steward.flows import Flow, standings
 from steward.flows.launch import Start
 from steward.identity import Access, Principal, Role, Via
 from steward.runs import Status
@@ -339,3 +341,73 @@ def _ran(room: Room) -> Any:
     done = runs.records.get(room.scope, run.id)
     assert done.status is Status.done, runs.outcome(room.scope, run.id)
     return runs.outcome(room.scope, run.id)["output"]
+
+
+def _flow(node: dict[str, Any]) -> dict[str, Any]:
+    call = {"id": "ask", "type": "tool", "tool": "api.zoo.listPets", "arguments": {"limit": 2}}
+    give = {"id": "give", "type": "output", "value": "${nodes.ask.output}", "needs": ["ask"]}
+    return {"format": 1, "id": "pets", "name": "Pets", "nodes": [{**call, **node}, give]}
+
+
+def _flow_ran(room: Room, document: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """What the flow ended with and how its nodes stand; pauses before another try pass at once."""
+    launcher, runs = room.steward.governing.launcher, room.steward.runs
+    run = launcher.start(_access(room), Start(document=document))
+    for _ in range(5):
+        runs.drive_until_idle()
+        if runs.records.get(room.scope, run.id).status.is_final:
+            break
+        cast(MovableClock, room.steward.clock).advance(minutes=5)
+    assert asyncio.run(runs.replay(room.scope, run.id)).is_same
+    entries = runs.journal.entries(room.scope, run.id)
+    flow = Flow.model_validate(document)
+    return runs.outcome(room.scope, run.id), standings(flow, entries, runs.payload)
+
+
+@pytest.mark.parametrize(
+    ("status", "node", "expected", "asked"),
+    [
+        (500, {}, "service-failed", 1),
+        (404, {}, "service-refused", 1),
+        (500, {"retries": {"attempts": 3, "delay": "1m"}}, "service-failed", 3),
+        (404, {"retries": {"attempts": 3, "delay": "1m"}}, "service-refused", 1),
+        (404, {"on_error": "continue"}, {"code": "service-refused", "status": 404}, 1),
+        (404, {"accept_failure": True}, {"status": 404, "failed": True}, 1),
+    ],
+)
+def test_a_step_fails_when_its_service_does(
+    room: Room, status: int, node: dict[str, Any], expected: Any, asked: int
+) -> None:
+    _installed(room)
+
+    async def calls(port: int) -> Any:
+        await asyncio.to_thread(_connected, room, port)
+        return await asyncio.to_thread(_flow_ran, room, _flow(node))
+
+    answer = ok(b"{}", "Content-Type: application/json", status=f"{status} No")
+    (ended, standing), heard = _answering(room, lambda _: answer, calls)
+    assert len(heard) == asked
+    if isinstance(expected, str):
+        assert ended["error"]["code"] == expected
+    else:
+        found = ended["output"].get("error", ended["output"])
+        assert expected.items() <= found.items()
+    assert standing[0].state == ("done" if "accept_failure" in node else "failed")
+
+
+def test_a_step_that_is_tried_again_succeeds(room: Room) -> None:
+    _installed(room)
+    answers = iter(["500 No", "200 OK"])
+
+    async def calls(port: int) -> Any:
+        await asyncio.to_thread(_connected, room, port)
+        node = {"retries": {"attempts": 3, "delay": "1m"}}
+        return await asyncio.to_thread(_flow_ran, room, _flow(node))
+
+    (ended, standing), heard = _answering(
+        room,
+        lambda _: ok(b'{"items": []}', "Content-Type: application/json", status=next(answers)),
+        calls,
+    )
+    assert (ended["output"]["status"], len(heard)) == (200, 2)
+    assert (standing[0].state, standing[0].times) == ("done", 2)

@@ -109,7 +109,10 @@ class Operator:
         tool: str,
         arguments: Json,
         weighed: Weighed,
+        *,
+        accept_failure: bool = True,
     ) -> Labelled:
+        """The result of a call; an agent that chose it reads errors of a service itself."""
         return await self._broker.call(
             execution,
             key,
@@ -118,6 +121,7 @@ class Operator:
             weighed.labels,
             asked_for=weighed.asked_for,
             doubts=weighed.doubts,
+            accept_failure=accept_failure,
         )
 
 
@@ -320,7 +324,9 @@ class _Work:
         self._called += 1
         key = f"{self._key}/call/{self._called}"
         try:
-            found = await self._operator.call(self._execution, key, tool, arguments, weighed)
+            found = await self._operator.call(
+                self._execution, key, tool, arguments, weighed, accept_failure=not planned
+            )
         except StepFailed as failure:
             if failure.code in ENDING:
                 raise

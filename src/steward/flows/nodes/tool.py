@@ -14,6 +14,11 @@ class ToolNode(Node):
     type: Literal["tool"]
     tool: str = Field(min_length=1, max_length=100)
     arguments: Templates = Field(default={})
+    accept_failure: bool = Field(
+        default=False,
+        title="Go on when the service reports an error",
+        description="The step's output is then the answer, with its status: a lookup that finds nothing, for example.",
+    )
 
     group: ClassVar = "Tools"
     starters: ClassVar = (Starter("Call a tool", {"tool": "", "arguments": {}}),)
@@ -26,4 +31,4 @@ class ToolNode(Node):
         return tool_outputs.get(self.tool)
 
     async def run(self, at: Place) -> Valued:
-        return await at.call_tool(self.tool, self.arguments)
+        return await at.call_tool(self.tool, self.arguments, accept_failure=self.accept_failure)

@@ -61,8 +61,8 @@ export function ExpectedPrice(price: NodePrice) {
   );
 }
 
-/** Fields that every node has, below those that make it what it is. */
-const COMMON = ['start', 'retries'];
+/** Fields about errors and order, below those that make a node what it is. */
+const COMMON = ['accept_failure', 'start', 'retries'];
 const DRAWN = ['title', 'on_error', ...COMMON];
 
 export function NodeSettings(props: Props) {
