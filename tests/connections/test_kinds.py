@@ -246,6 +246,8 @@ def test_a_mail_server_is_greeted_and_nothing_is_sent(tmp_path: Path) -> None:
             assert words.endswith("accepts the user name and password. Nothing was sent.")
             with pytest.raises(Misconfigured, match="refused the user name"):
                 await connector.check(around, settings, {"password": "wrong"})
+            with pytest.raises(Misconfigured, match="“ada” but no password"):
+                await connector.check(around, settings, {})
             assert post.letters == []
 
     run(work())

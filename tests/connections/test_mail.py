@@ -127,6 +127,7 @@ def test_some_recipients_may_be_refused_and_are_named(keys: Certificates) -> Non
     [
         ("451 later", Unavailable, "unavailable"),
         ("554 spam", Denied, "denied"),
+        ("530 sign in first", Misconfigured, "misconfigured"),
         ("drop", Unavailable, "uncertain"),
     ],
 )

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from steward.broker import DEFAULT_PRESET, PRESETS
+from steward.connections.documents import Draft
 from steward.identity import Role
 from steward.observe import _tables as tables
 from steward.observe.alert_messages import one_line
@@ -186,6 +189,23 @@ def test_quiet_hours_hold_messages_back(installation: Installation) -> None:
 
 # Messages that leave
 
+SENDING = {
+    "send_email": {
+        "host": "mail.example.com",
+        "sender": "steward@example.com",
+        "allow_domains": ["example.com"],
+    },
+    "send_slack": {"token_secret": "bot", "channels": ["#ops"]},
+    "send_webhook": {"endpoints": {"pager": {"url": "https://example.com/", "secret": "hook"}}},
+}
+SLACK = {"kind": "slack", "channel": "#ops"}
+
+
+def _set_up(installation: Installation, tools: dict[str, Any]) -> None:
+    rulebook = installation.steward.governing.rulebook
+    revision = rulebook.settings(installation.scope).revision
+    rulebook.change_settings(installation.owner.access, revision, tools=tools)
+
 
 def _sent(installation: Installation, who: Person | None = None) -> list[dict[str, Any]]:
     runs = (who or installation.owner).client.get(f"{_project(installation)}/runs").json()["items"]
@@ -196,18 +216,21 @@ def test_messages_are_governed_calls_in_the_name_of_the_author(installation: Ins
     editor = installation.person(Role.editor)
     channels = [
         {"kind": "mail", "to": ["ops@example.com"]},
-        {"kind": "slack", "channel": "#ops"},
+        SLACK,
         {"kind": "webhook", "endpoint": "pager"},
     ]
-    _saved(installation, editor, channels=channels)
+    _set_up(installation, SENDING)
+    saved = _saved(installation, editor, channels=channels)
+    assert saved["waiting_channels"] == ["mail", "slack", "webhook"]
     _saved(installation, editor, name="Second", channels=channels[2:])
+    _set_up(installation, {})
     _query(installation)
     _look(installation)
     sent = _sent(installation)
     assert len(sent) == 3, "one for each channel, not for each alert"
     assert {each["created_by"] for each in sent} == {editor.user.id}
     installation.steward.runs.drive_until_idle()
-    # Nothing is set up in this project: each run says so, as for any other call.
+    # Nothing is set up in this project any more: each run says so, as for any other call.
     assert {each["status"] for each in _sent(installation)} == {"failed"}
     first = next(each for each in _alerts(installation) if each["name"] == "Failures")
     assert [each["channel"] for each in first["sends"]] == ["mail", "slack", "webhook"]
@@ -222,6 +245,7 @@ def test_messages_are_governed_calls_in_the_name_of_the_author(installation: Ins
 
 def test_an_author_who_may_not_send_any_more_sends_nothing(installation: Installation) -> None:
     editor = installation.person(Role.editor)
+    _set_up(installation, SENDING)
     _saved(installation, editor, channels=[{"kind": "webhook", "endpoint": "pager"}])
     address = f"{_project(installation)}/members/{editor.user.id}"
     lowered = installation.owner.client.put(address, json={"role": "viewer"})
@@ -231,6 +255,58 @@ def test_an_author_who_may_not_send_any_more_sends_nothing(installation: Install
     [alert] = _alerts(installation)
     assert _sent(installation) == []
     assert "no longer an editor" in alert["sends"][0]["problem"]
+
+
+def test_a_channel_that_cannot_send_is_refused_when_the_rule_is_saved(
+    installation: Installation,
+) -> None:
+    client, address = installation.owner.client, f"{_project(installation)}/alert-rules"
+    connections = installation.steward.connections.documents
+    hook = Draft("hook", "slack_webhook", {}, values={"url": "https://hooks.slack.com/services/x"})
+    connections.create(installation.owner.access, hook)
+    settings = {
+        "host": "mail.example.com",
+        "sender": "a@example.com",
+        "allow_domains": ["example.com"],
+        "username": "ada",
+    }
+    connections.create(installation.owner.access, Draft("post", "smtp", settings))
+    mail = {"kind": "mail", "to": ["ops@example.com"]}
+
+    def refused(channel: dict[str, Any]) -> tuple[str, str]:
+        good = {"kind": "slack", "connection": "hook"}
+        answer = client.post(address, json=_rule(channels=[good, channel]))
+        assert answer.status_code == 422, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        [problem] = answer.json()["errors"]
+        return problem["pointer"], problem["message"]
+
+    place, said = refused({"kind": "slack", "connection": "hook", "channel": "#ops"})
+    assert place == "/channels/1"
+    assert "leave `channel` out" in said
+    assert "not set up" in refused(mail)[1]
+    assert "not set up" in refused({"kind": "slack"})[1]
+    assert "There is no endpoint" in refused({"kind": "webhook", "endpoint": "pager"})[1]
+    assert "no password" in refused({**mail, "connection": "post"})[1]
+    assert "gone" in refused({**mail, "connection": "gone"})[1]
+    place, said = refused({**mail, "to": ["not an address"]})
+    assert place == "/channels/1/to/0"
+    assert "valid email address" in said
+    assert client.get(address).json()["items"] == []
+    off = _rule(channels=[mail], enabled=False)
+    assert client.post(address, json=off).status_code == 201, "what is off sends nothing"
+
+
+def test_the_policy_of_the_guide_lets_alerts_leave_at_once(installation: Installation) -> None:
+    steward, access = installation.steward, installation.owner.access
+    _set_up(installation, SENDING)
+    guide = Path(__file__).parents[2] / "docs/guides/observe.md"
+    [rules] = [each for each in guide.read_text().split("```") if '@id("send-alerts")' in each]
+    kept = [each for each in PRESETS[DEFAULT_PRESET].split("\n\n") if '@id("send")' not in each]
+    steward.governing.rulebook.save(access, "project", "\n\n".join([*kept, rules]), 0)
+    team, other = ({"kind": "mail", "to": [f"{name}@example.com"]} for name in ("ops", "eve"))
+    assert _saved(installation, channels=[team])["waiting_channels"] == []
+    assert _saved(installation, name="Other", channels=[other])["waiting_channels"] == ["mail"]
 
 
 def _everything(installation: Installation) -> Any:
@@ -339,8 +415,9 @@ def test_alerts_about_hidden_playbooks_are_hidden(installation: Installation) ->
     flow = f"playbook:{made.json()['id']}"
     editor = installation.person(Role.editor)
     webhook = [{"kind": "webhook", "endpoint": "pager"}]
+    _set_up(installation, SENDING)
     _saved(installation, flow=flow, people=[viewer.user.id, editor.user.id], channels=webhook)
-    _saved(installation, name="Whole", people=[viewer.user.id], channels=[{"kind": "slack"}])
+    _saved(installation, name="Whole", people=[viewer.user.id], channels=[SLACK])
     _saved(installation, name="Each", each_flow=True, people=[viewer.user.id])
     started = owner.client.post(f"{base}/playbooks/secret-work/runs", json={})
     assert started.status_code in {200, 201, 202}, started.text

@@ -1,6 +1,6 @@
 """Composition root: reads settings, picks backends, wires the rooms; the only room that knows all others."""
 
-from steward.app.alerting import alert_view
+from steward.app.alerting import alert_view, check_channels
 from steward.app.budgeting import BudgetDesk, SeenBudget
 from steward.app.compose import Steward, key_file, open_blobs, open_database, open_steward
 from steward.app.dashboards import live_figures
@@ -31,6 +31,7 @@ __all__ = [
     "Stopping",
     "agent_title",
     "alert_view",
+    "check_channels",
     "cost_report",
     "diagnose",
     "end_children",

@@ -2,10 +2,10 @@
 
 from steward.app.figure_names import flow_titles
 from steward.app.present_access import present_access
-from steward.core import Denied, HttpSettings, NotFound
+from steward.core import Denied, HttpSettings, Invalid, NotFound, Problem, StewardError, Unavailable
 from steward.flows import DirectCall, DirectCalls
 from steward.identity import Access, Identity, Role
-from steward.observe import ALL, MESSAGES, PAGE, Call, View
+from steward.observe import ALL, MESSAGES, PAGE, AlertRule, Call, View, sample_call
 from steward.playbooks import ALERTS_ABOUT_ALL, SUBJECT, Playbooks, alerts_about
 from steward.runs import RunRequest
 from steward.store import Scope
@@ -56,6 +56,30 @@ class AlertBystanders:
     def address(self, scope: Scope) -> str | None:
         base = self._settings.public_url
         return f"{base.rstrip('/')}/p/{scope.project_id}/{PAGE}" if base else None
+
+
+async def check_channels(direct_calls: DirectCalls, access: Access, rule: AlertRule) -> list[str]:
+    """Kinds of channels whose messages a person must approve; Invalid where one cannot send at all."""
+    waiting = []
+    for index, channel in enumerate(rule.channels):
+        call = sample_call(channel, rule)
+        try:
+            if await direct_calls.needs_approval(access, DirectCall(call.tool, call.arguments)):
+                waiting.append(channel.kind)
+        except Unavailable:
+            raise
+        except StewardError as problem:
+            raise _refused(f"/channels/{index}", channel.kind, problem) from problem
+    return list(dict.fromkeys(waiting))
+
+
+def _refused(place: str, kind: str, problem: StewardError) -> Invalid:
+    found = problem.problems if isinstance(problem, Invalid) else ()
+    problems = [Problem(place + each.pointer, each.message) for each in found]
+    return Invalid(
+        f"The rule cannot send by {kind}. {problem.message}",
+        problems=problems or [Problem(place, problem.message)],
+    )
 
 
 def _subject(flow: str) -> str:

@@ -85,7 +85,7 @@ def govern(
     services["undoing"] = undoing
     taking_back = TakingBack(runs, workbench.versions, undoing)
     services["taking_back"] = taking_back
-    direct_calls = DirectCalls(runs, broker, tools)
+    direct_calls = DirectCalls(runs, broker, planner, tools)
     return Governing(
         rulebook=rulebook,
         groups=groups,

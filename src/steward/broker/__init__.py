@@ -33,7 +33,7 @@ from steward.broker.period_budgets import (
     PeriodBudgets,
 )
 from steward.broker.periods import PERIOD_WORDS, end_of, start_of
-from steward.broker.plans import Labelled, as_number, validated
+from steward.broker.plans import Labelled, as_number, refusal, validated
 from steward.broker.policy_text import PolicyVerdict
 from steward.broker.presets import DEFAULT_PRESET, PRESETS, faults
 from steward.broker.rehearsal import SOURCE, Rehearsal, plain_path
@@ -214,6 +214,7 @@ __all__ = [
     "problems_of",
     "propose_roles",
     "read_parts",
+    "refusal",
     "resolved",
     "role_problem",
     "roles_of",

@@ -39,7 +39,7 @@ from steward.connections.health import Check, Opened
 from steward.connections.hosts import HostPatterns, Place, place_of
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.connections.keepers import Keepers
-from steward.connections.mail import Attachment, Letter, Mailer, MailServer, Receipt
+from steward.connections.mail import Attachment, Letter, Mailer, MailServer, Receipt, no_password
 from steward.connections.mailbox import Folder, Mailbox, Stored
 from steward.connections.received_mail import (
     MOST_MAIL_BYTES,
@@ -135,6 +135,7 @@ __all__ = [
     "list_folder",
     "list_objects",
     "load_connectors",
+    "no_password",
     "packages",
     "parse_settings",
     "place_of",

@@ -21,6 +21,7 @@ from steward.connections.addresses import (
 from steward.core import Denied, Invalid, Misconfigured, Unavailable
 
 _SECONDS: Final = 30.0
+_SIGN_IN_FIRST: Final = 530
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ class Mailer:
             opened.close()
 
     def _opened(self, server: MailServer, address: Address, tls: ssl.SSLContext) -> smtplib.SMTP:
+        if server.username is not None and server.password is None:
+            raise no_password(server.username)
         try:
             if server.security == "tls":
                 return _TlsFromStart(server.host, server.port, address, tls)
@@ -218,6 +221,10 @@ def _deliver(opened: smtplib.SMTP, letter: Letter, message: EmailMessage) -> Rec
             raise Unavailable(
                 f"The mail server does not take the message now ({problem.smtp_code}); try later."
             ) from None
+        if problem.smtp_code == _SIGN_IN_FIRST:
+            raise Misconfigured(
+                "The mail server requires a sign-in (530). Enter a user name and a password."
+            ) from None
         raise Denied(f"The mail server refused the message ({problem.smtp_code}).") from None
     except (OSError, smtplib.SMTPException) as problem:
         raise Unavailable(
@@ -237,6 +244,12 @@ def _leave(opened: smtplib.SMTP) -> None:
         opened.quit()
     except (OSError, smtplib.SMTPException):
         opened.close()
+
+
+def no_password(username: str) -> Misconfigured:
+    return Misconfigured(
+        f"The mail server has the user name “{username}” but no password. Enter the password, or remove the user name."
+    )
 
 
 def _untrusted(server: MailServer, problem: ssl.SSLCertVerificationError) -> Misconfigured:

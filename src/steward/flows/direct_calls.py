@@ -8,8 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.broker import DIRECT_PROGRAM, Broker, Grant, Risk, Toolbox, validated
-from steward.core import Conflict, StewardError, error_from_json
+from steward.broker import (
+    DIRECT_PROGRAM,
+    Broker,
+    CallPlanner,
+    Grant,
+    PolicyVerdict,
+    Risk,
+    Toolbox,
+    refusal,
+    validated,
+)
+from steward.core import Conflict, Denied, StewardError, error_from_json
 from steward.identity import Access
 from steward.runs import Execution, Json, Run, RunRequest, Runs, Status
 
@@ -56,9 +66,10 @@ class NotDoneYet(Conflict):
 
 
 class DirectCalls:
-    def __init__(self, runs: Runs, broker: Broker, tools: Toolbox) -> None:
+    def __init__(self, runs: Runs, broker: Broker, planner: CallPlanner, tools: Toolbox) -> None:
         self._runs = runs
         self._broker = broker
+        self._planner = planner
         self._tools = tools
         runs.programs[DIRECT_PROGRAM] = self._drive
 
@@ -118,6 +129,22 @@ class DirectCalls:
             grant=grant.started_by(access).to_json(),
             budget=dict(BUDGET),
         )
+
+    async def needs_approval(self, access: Access, call: DirectCall) -> bool:
+        """Whether a person would have to approve the call; raises what would stop it. Nothing is started."""
+        request = await asyncio.to_thread(self.request, access, call)
+        run = self._runs.records.prepared(access.scope, access.user_id, request).run
+        planned = await self._planner.plan(
+            run,
+            Grant.from_json(request.grant),
+            lambda: self._tools.get(access.scope, call.tool),
+            request.document["arguments"],
+            {},
+            read_untrusted=False,
+        )
+        if planned.decision["outcome"] == PolicyVerdict.deny.value:
+            raise Denied(refusal(planned.tool, planned.decision))
+        return bool(planned.decision["outcome"] == PolicyVerdict.ask.value)
 
     async def _drive(self, execution: Execution) -> Json:
         asked = execution.request.document

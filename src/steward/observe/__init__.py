@@ -6,7 +6,7 @@ watched never calls this room.
 
 from steward.observe.activity_summary import ActivitySummary
 from steward.observe.agent_figures import AgentExplorer, AgentFigures
-from steward.observe.alert_messages import PAGE, Call, line_of, one_line
+from steward.observe.alert_messages import PAGE, Call, line_of, one_line, sample_call
 from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule, amount, known_zone, sentence
 from steward.observe.alert_verdicts import ALL, LEAST_BASELINE, Past
@@ -109,6 +109,7 @@ __all__ = [
     "known_zone",
     "line_of",
     "one_line",
+    "sample_call",
     "sentence",
     "shows",
     "spans_of",

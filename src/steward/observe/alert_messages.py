@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from steward.observe.alert_rules import (
     FIGURE_WORDS,
+    AlertRule,
     Channel,
     MailChannel,
     SlackChannel,
     WebhookChannel,
     amount,
+    sentence,
 )
 from steward.observe.alert_verdicts import ALL
 from steward.observe.alerts import Alert
@@ -86,6 +88,12 @@ def call_of(
             data = {"project": one_line(project), "alerts": [dict(each) for each in message.alerts]}
             arguments = {"endpoint": channel.endpoint, "type": "alerts.changed", "data": data}
             return Call("send_webhook", arguments, title, flow)
+
+
+def sample_call(channel: Channel, rule: AlertRule) -> Call:
+    """A call like those that the rule will make, to look at before there is an alert."""
+    message = Message(f"Alert: {rule.name}", sentence(rule), (), has_opened=True)
+    return call_of(channel, message, ALL, "", None)
 
 
 def one_line(text: str, longest: int = _LONGEST_NAME) -> str:

@@ -21,7 +21,7 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.connections import Attachment, Letter, Mailer, MailServer
+from steward.connections import Attachment, Letter, Mailer, MailServer, no_password
 from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.tools._calls import (
     ToolSettings,
@@ -119,6 +119,8 @@ async def _settings(context: ToolContext, arguments: SendEmail) -> SendEmailSett
         )
     else:
         settings = settings_of(context, "send_email", SendEmailSettings)
+    if settings.username is not None and settings.password_secret is None:
+        raise no_password(settings.username)
     allowed = {domain.lower() for domain in settings.allow_domains}
     for address in (*arguments.to, *arguments.cc):
         if address.rpartition("@")[2].lower() not in allowed:

@@ -65,7 +65,7 @@ export function alertPreviewQuery(projectId: string, rule: AlertRule | null) {
   });
 }
 
-function useAlertChange<Given>(projectId: string, change: (given: Given) => Promise<unknown>) {
+function useAlertChange<Given, Told>(projectId: string, change: (given: Given) => Promise<Told>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,

@@ -7273,6 +7273,12 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            /**
+             * Waiting Channels
+             * @description After saving: channels whose messages wait for an approval, as policy is now.
+             * @default []
+             */
+            waiting_channels: ("mail" | "slack" | "webhook")[];
         };
         /** AlertRulesOut */
         AlertRulesOut: {

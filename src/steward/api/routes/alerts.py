@@ -22,7 +22,7 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.types import AlertId, RuleId
-from steward.app import Steward, alert_view, flow_titles, people_names
+from steward.app import Steward, alert_view, check_channels, flow_titles, people_names
 from steward.core import NotFound
 from steward.identity import Access
 from steward.observe import (
@@ -91,6 +91,10 @@ class AlertRuleOut(Output):
         description="Whether it is not checked because its author left the project."
     )
     updated_at: datetime
+    waiting_channels: list[Literal["mail", "slack", "webhook"]] = Field(
+        [],
+        description="After saving: channels whose messages wait for an approval, as policy is now.",
+    )
 
 
 class FlowChoice(Output):
@@ -298,12 +302,14 @@ async def create_alert_rule(
     request: Request, response: Response, access: AsEditor, body: RuleIn
 ) -> AlertRuleOut:
     """Adds a rule. Messages are sent in the name of who saved it last."""
-    return await _save(
+    waiting = await _waiting(request, access, body)
+    saved = await _save(
         request,
         response,
         access,
         lambda desk: desk.alerts.add_rule(access, desk.view, body),
     )
+    return saved.model_copy(update={"waiting_channels": waiting})
 
 
 @router.post("/alert-rule-preview")
@@ -341,12 +347,14 @@ async def change_alert_rule(
 ) -> AlertRuleOut:
     """Replaces a rule. Alerts resolve when it looks for something else than before."""
     expected = revision_from(if_match)
-    return await _save(
+    waiting = await _waiting(request, access, body)
+    saved = await _save(
         request,
         response,
         access,
         lambda desk: desk.alerts.change_rule(access, desk.view, rule_id, body, expected),
     )
+    return saved.model_copy(update={"waiting_channels": waiting})
 
 
 @router.delete("/alert-rules/{rule_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -362,6 +370,12 @@ async def delete_alert_rule(
         desk.alerts.delete_rule(access, desk.view, rule_id, expected)
 
     await context.in_turn(access, delete)
+
+
+async def _waiting(request: Request, access: Access, rule: AlertRule) -> list[str]:
+    """A rule that is off may keep a channel that no longer works."""
+    calls = context_of(request).steward.governing.direct_calls
+    return await check_channels(calls, access, rule) if rule.enabled else []
 
 
 async def _change(request: Request, access: Access, act: Callable[[_Desk], Alert]) -> AlertOut:

@@ -27,12 +27,13 @@ import {
   useSaveAlertRule,
 } from '@/api/alerts';
 import { connectionsQuery, kindsQuery } from '@/api/connections';
-import { fieldMessages } from '@/api/errors';
+import { ApiError, fieldMessages } from '@/api/errors';
 import { itemsOf } from '@/api/lists';
 import { membersQuery } from '@/api/members';
 import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
+import { showToast } from '@/components/toasts';
 import { showDone } from '@/components/undo';
 import { FIGURES, isAboveOnly, isDrift, isInstant, unitOf } from './alert-words';
 import classes from './alerts.module.css';
@@ -96,8 +97,8 @@ function RuleForm({ kept, flows, onClose }: Props) {
     save.mutate(
       { rule, ...(kept === null ? {} : { saved: kept }) },
       {
-        onSuccess: () => {
-          showDone(`${rule.name} saved`);
+        onSuccess: ({ waiting_channels }) => {
+          tellSaved(rule.name, waiting_channels ?? []);
           onClose();
         },
       },
@@ -116,7 +117,7 @@ function RuleForm({ kept, flows, onClose }: Props) {
         />
         <WhatFields draft={draft} flows={flows} refused={refused} onChange={set} />
         <Preview rule={rule} />
-        <Ways draft={draft} refused={refused} onChange={set} />
+        <Ways draft={draft} refused={refused} error={save.error} onChange={set} />
         <Refused error={save.error} />
         <FormFooter
           submit={kept === null ? 'Add rule' : 'Save rule'}
@@ -127,6 +128,33 @@ function RuleForm({ kept, flows, onClose }: Props) {
       </Stack>
     </form>
   );
+}
+
+const READ_FOR = 15_000;
+
+function tellSaved(name: string, waiting: string[]): void {
+  if (waiting.length === 0) {
+    showDone(`${name} saved`);
+    return;
+  }
+  showToast({
+    tone: 'neutral',
+    shownFor: READ_FOR,
+    title: `${name} saved`,
+    message: `Policy asks for an approval: each message by ${waiting.join(', ')} waits in the inbox. An admin can allow these messages on the Policy page.`,
+  });
+}
+
+/** What is wrong with one channel. */
+function channelMessage(error: unknown, at: number): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const found = error.fields.filter(({ pointer }) => channelAt(pointer) === at);
+  return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ');
+}
+
+function channelAt(pointer: string): number | null {
+  const found = /\/channels\/(\d+)/u.exec(pointer);
+  return found === null ? null : Number(found[1]);
 }
 
 interface FieldsProps {
@@ -263,6 +291,8 @@ const SHOWN_AT_FIELDS = new Set(['name', 'flow', 'threshold', 'floor']);
 
 /** What no field of the form shows by itself. */
 function Refused({ error }: { error: unknown }) {
+  if (error instanceof ApiError && error.fields.some(({ pointer }) => channelAt(pointer) !== null))
+    return null;
   const others = Object.entries(fieldMessages(error))
     .filter(([field]) => !SHOWN_AT_FIELDS.has(field))
     .map(([, message]) => message.replace(/^Value error, /, ''));
@@ -274,7 +304,7 @@ function Refused({ error }: { error: unknown }) {
   );
 }
 
-function Ways({ draft, refused, onChange }: FieldsProps) {
+function Ways({ draft, refused, error, onChange }: FieldsProps & { error: unknown }) {
   const project = useProject();
   const members = itemsOf(useInfiniteQuery(membersQuery(project.id)).data);
   const change = (at: number, next: Partial<Draft['channels'][number]>) =>
@@ -307,6 +337,7 @@ function Ways({ draft, refused, onChange }: FieldsProps) {
             <TextInput
               label={known?.field}
               value={channel.to}
+              error={channelMessage(error, at)}
               onChange={({ currentTarget }) => change(at, { to: currentTarget.value })}
             />
             {channel.kind !== 'webhook' && (
