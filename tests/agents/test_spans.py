@@ -13,6 +13,7 @@ import pytest
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.identity import Access
+from steward.runs import Status
 from steward.testing import fast_passwords
 from steward.testing.models import ScriptedLineup, ScriptedModel
 from tests.agents.conftest import Chat, plan_text
@@ -84,6 +85,23 @@ def _attributes(span: Any) -> dict[str, Any]:
     return {
         item.key: getattr(item.value, item.value.WhichOneof("value")) for item in span.attributes
     }
+
+
+def test_a_fork_sends_only_what_it_did_itself(traced: Chat, receiver: Receiver) -> None:
+    traced.models.play(ScriptedModel([plan_text(COUNT), "Counted.", "Counted again."]))
+    run = traced.say("How many customers are there?")
+    runs = traced.steward.runs
+    fork = runs.fork(run.scope, run.created_by, run.id, at="answer/request", changes={})
+    traced.clock.advance(minutes=1)
+    runs.drive_until_idle()
+    assert runs.get(run.scope, fork.id).status is Status.done
+    traced.steward.close()
+    traces: dict[bytes, list[str]] = {}
+    for span in receiver.spans:
+        traces.setdefault(span.trace_id, []).append(span.name)
+    first, second = sorted(traces.values(), key=len, reverse=True)
+    assert "execute_tool execute_sql" in first
+    assert sorted(second) == ["chat scripted", "invoke_workflow chat"]
 
 
 def test_a_turn_is_a_trace(traced: Chat, receiver: Receiver) -> None:

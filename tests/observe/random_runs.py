@@ -1,7 +1,7 @@
 """Runs that do random things at random times, and what their journals say of it, read without any of the room's code."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from steward.core import MovableClock
 from steward.core.errors import Invalid, Unavailable
 from steward.runs import EntryType, Execution, Json, RunRequest, StepFailed
+from steward.store import Scope
 from steward.testing import Installation
 
 TOOLS = ("execute_sql", "ingest", "api.crm.find", "api.crm.update", "mcp.desk.search")
@@ -101,7 +102,14 @@ def _outcome(random: Random, tool: str) -> Json:
     }
 
 
-def play(installation: Installation, random: Random, runs: int, hours: int) -> None:
+def play(
+    installation: Installation,
+    random: Random,
+    runs: int,
+    hours: int,
+    flows: Sequence[str | None] = FLOWS,
+    scope: Scope | None = None,
+) -> None:
     """So many runs by two people, over so many hours."""
     steward = installation.steward
     steward.runs.programs["anything"] = partial(_anything, installation.clock)
@@ -114,9 +122,9 @@ def play(installation: Installation, random: Random, runs: int, hours: int) -> N
             {},
             {"seed": random.randrange(10**9), "levels": 1},
             grant=grant,
-            subject=random.choice(FLOWS),
+            subject=random.choice(flows),
         )
-        steward.runs.start(installation.scope, random.choice(people), request)
+        steward.runs.start(scope or installation.scope, random.choice(people), request)
         installation.clock.advance(minutes=random.randrange(hours * 120 // runs))
         steward.runs.drive_until_idle()
 
@@ -155,10 +163,10 @@ class Noted:
         return self.input_tokens + self.output_tokens
 
 
-def noted(installation: Installation) -> list[Noted]:
+def noted(installation: Installation, project_id: str = "") -> list[Noted]:
     """Everything that the journals of ended runs of the project tell."""
     with installation.steward.database.raw_writer() as connection:
-        project = {"project": installation.scope.project_id}
+        project = {"project": project_id or installation.scope.project_id}
         runs = connection.execute(
             sa.text("SELECT * FROM runs WHERE project_id = :project AND ended_at IS NOT NULL"),
             project,

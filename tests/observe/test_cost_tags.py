@@ -12,7 +12,7 @@ pytestmark = pytest.mark.every_database
 API = "/api/v1"
 
 
-def _saved(installation: Installation, slug: str, tags: list[str]) -> str:
+def save_tagged(installation: Installation, slug: str, tags: list[str]) -> str:
     document = {
         "format": 1,
         "id": slug,
@@ -37,8 +37,8 @@ def _costs(installation: Installation, client: Any = None) -> dict[str, Any]:
 
 
 def test_what_has_two_tags_counts_for_both_and_once_in_all(installation: Installation) -> None:
-    both = _saved(installation, "both", ["sales", "finance"])
-    one = _saved(installation, "one", ["sales"])
+    both = save_tagged(installation, "both", ["sales", "finance"])
+    one = save_tagged(installation, "one", ["sales"])
     for subject in (both, one, one):
         call(installation, 200, f"playbook:{subject}")
     call(installation, 200, "playbook:pbk_gone")
@@ -52,7 +52,7 @@ def test_what_has_two_tags_counts_for_both_and_once_in_all(installation: Install
 
 
 def test_tags_are_found_and_a_wrong_one_is_refused(installation: Installation) -> None:
-    _saved(installation, "tagged", ["quarter-end", "Prüfung"])
+    save_tagged(installation, "tagged", ["quarter-end", "Prüfung"])
     address = f"{API}/projects/{installation.scope.project_id}/playbooks"
     client = installation.owner.client
     found = client.get(address, params={"q": "quarter-END"}).json()["items"]

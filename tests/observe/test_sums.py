@@ -17,8 +17,10 @@ from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, HOUR, MINUTE, hours_between
 from steward.runs import EntryType, Execution, Json, RunRequest, Status
+from steward.store import Scope
 from steward.testing import Installation
 from tests.observe.random_runs import AGENTS, Noted, noted, play
+from tests.observe.test_cost_tags import save_tagged
 from tests.observe.test_figures import API
 
 pytestmark = pytest.mark.every_database
@@ -142,25 +144,16 @@ def _check_map(shown: dict[str, Any], inside: list[Noted], part: int) -> None:
 def _check_costs(installation: Installation, told: list[Noted], days: int) -> None:
     today = installation.clock.now().date()
     for by, name in DIMENSIONS.items():
-        expected: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 4)
-        for each in told:
-            fits = each.kind == by if by in ("model", "tool") else each.kind in ("model", "tool")
-            fits = fits and (by != "connector" or each.connector != "")
-            if not fits or each.at.date() <= today - timedelta(days=days):
-                continue
-            amounts = (each.nano_usd, each.input_tokens, each.output_tokens, 1)
-            for at, value in enumerate(amounts):
-                expected[str(each.at.date()), name(each)][at] += value
+        kinds = (by,) if by in ("model", "tool") else ("model", "tool")
+        expected = _spent(
+            (name(each), each)
+            for each in told
+            if each.kind in kinds
+            and (by != "connector" or each.connector != "")
+            and each.at.date() > today - timedelta(days=days)
+        )
         shown = _get(installation, "costs", by=by, days=days)
-        assert {
-            (line["day"], line["name"]): [
-                round(line["usd"] * NANO),
-                line["input_tokens"],
-                line["output_tokens"],
-                line["count"],
-            ]
-            for line in shown["lines"]
-        } == expected, by
+        assert _lines(shown) == expected, by
         assert round(shown["usd"] * NANO) == sum(line[0] for line in expected.values())
 
 
@@ -324,6 +317,55 @@ def test_figures_on_every_page_equal_sums_over_journals(
     assert installation.steward.observations.projector.rebuild(installation.scope) >= 42
     assert _rolled(installation) == before
     _check_pages(installation)
+
+
+def _spent(found: Iterable[tuple[str, Noted]]) -> dict[tuple[str, str], list[int]]:
+    """By day and name: dollars, tokens in and out, requests and calls."""
+    expected: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 4)
+    for name, each in found:
+        amounts = (each.nano_usd, each.input_tokens, each.output_tokens, 1)
+        for at, value in enumerate(amounts):
+            expected[str(each.at.date()), name][at] += value
+    return expected
+
+
+def _lines(shown: dict[str, Any]) -> dict[tuple[str, str], list[int]]:
+    return {
+        (line["day"], line["name"]): [
+            round(line["usd"] * NANO),
+            line["input_tokens"],
+            line["output_tokens"],
+            line["count"],
+        ]
+        for line in shown["lines"]
+    }
+
+
+def test_costs_by_tag_and_by_project_equal_sums_over_journals(installation: Installation) -> None:
+    other = installation.project("Other")
+    tags = {"both": ["sales", "finance"], "one": ["sales"], "plain": []}
+    flows = {
+        f"playbook:{save_tagged(installation, slug, named)}": named for slug, named in tags.items()
+    }
+    random, there = Random(5), Scope(installation.scope.org_id, other)
+    for scope in (installation.scope, there, installation.scope):
+        played = [*flows, None] if scope == installation.scope else [None]
+        play(installation, random, runs=10, hours=100, flows=played, scope=scope)
+    told = {
+        project: [each for each in noted(installation, project) if each.kind in ("model", "tool")]
+        for project in (installation.scope.project_id, other)
+    }
+    assert all(sum(each.nano_usd for each in found) for found in told.values())
+    own = told[installation.scope.project_id]
+    by_tag = _get(installation, "costs", by="tag", days=40)
+    assert _lines(by_tag) == _spent(
+        (tag, each) for each in own for tag in flows.get(each.flow) or [""]
+    )
+    assert round(by_tag["usd"] * NANO) == sum(each.nano_usd for each in own)
+    by_project = _get(installation, "costs", by="project", days=40)
+    everything = [(project, each) for project, found in told.items() for each in found]
+    assert _lines(by_project) == _spent(everything)
+    assert round(by_project["usd"] * NANO) == sum(each.nano_usd for _, each in everything)
 
 
 def test_two_that_count_the_same_runs_add_them_once(installation: Installation) -> None:

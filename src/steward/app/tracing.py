@@ -30,6 +30,7 @@ from steward.observe import (
     SpanContents,
     SpanTrees,
     Traces,
+    is_shared,
     spans_of,
 )
 from steward.runs import QUEUES, Run, Runs
@@ -190,7 +191,9 @@ def _queue_gauges(runs: Runs) -> list[ReadGauge]:
 def _spans(runs: Runs, run: Run, content: bool) -> list[Span]:
     ended = runs.get(run.scope, run.id)
     entries = list(runs.journal.entries(run.scope, run.id))
-    return spans_of(ended, _root(runs, ended), entries, runs.payload, content=content)
+    spans = spans_of(ended, _root(runs, ended), entries, runs.payload, content=content)
+    # What a fork has from its origin was sent with the origin's trace.
+    return [span for span in spans if not is_shared(ended, span)]
 
 
 def _root(runs: Runs, run: Run) -> str:

@@ -18,7 +18,7 @@ from steward.observe.audit_streams import AuditStreams
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.details import Detail, Detailed, Details, Part, Sums
-from steward.observe.facts import NANO, Fact, facts_of
+from steward.observe.facts import NANO, Fact, facts_of, is_shared
 from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.hourly import MESSAGES, Hourly, is_of_messages
 from steward.observe.live_figures import LiveFigures, Look
@@ -106,6 +106,7 @@ __all__ = [
     "facts_of",
     "forecast_spend",
     "is_of_messages",
+    "is_shared",
     "known_zone",
     "line_of",
     "one_line",

@@ -97,7 +97,7 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
     agents = {span.key: str(span.attributes.get(genai.AGENT, "")) for span in spans}
     for span in spans:
         about = _OPERATIONS.get(str(span.attributes.get(genai.OPERATION)))
-        if about is None or _is_shared(run, span):
+        if about is None or is_shared(run, span):
             continue
         kind, name = about
         yield Fact(
@@ -128,7 +128,7 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
     )
 
 
-def _is_shared(run: Run, span: Span) -> bool:
+def is_shared(run: Run, span: Span) -> bool:
     """Whether a fork has it from the run that it was forked from, which counts it. A fork has that before it starts."""
     return run.forked_from is not None and run.started_at is not None and span.end < run.started_at
 

@@ -7,7 +7,12 @@ export function RunLink({ runId }: { runId: string }) {
   const project = useCurrentProject();
   if (!project) return null;
   return (
-    <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm">
+    <Anchor
+      component={Link}
+      to={projectPath(project.id, 'runs', runId)}
+      size="sm"
+      underline="always"
+    >
       Open the run
     </Anchor>
   );

@@ -44,6 +44,7 @@ const rule = {
   author_name: 'Ada',
   is_paused: false,
   updated_at: '2026-03-01T10:00:00Z',
+  waiting_channels: [],
 };
 
 function routes(role: 'viewer' | 'owner', rules: unknown[]) {
@@ -54,7 +55,7 @@ function routes(role: 'viewer' | 'owner', rules: unknown[]) {
     [`GET ${PATH}/alert-rules`]: { items: rules, flows: [{ flow: 'chat', title: 'Chat' }] },
     [`GET ${PATH}/members`]: none,
     [`POST ${PATH}/alert-rule-preview`]: past(),
-    [`PUT ${PATH}/alert-rules/rul_1`]: rule,
+    [`PUT ${PATH}/alert-rules/rul_1`]: { ...rule, waiting_channels: ['mail'] },
   };
 }
 
@@ -117,5 +118,6 @@ describe('the tab of alerts', () => {
     const put = sent.find(({ method }) => method === 'PUT');
     expect(put?.headers.get('if-match')).toBe('"3"');
     expect(put?.body).toMatchObject({ name: 'More failures', condition: { threshold: 3 } });
+    expect(await screen.findByText(/each message by mail waits in the inbox/)).toBeVisible();
   });
 });

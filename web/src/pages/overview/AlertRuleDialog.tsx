@@ -98,7 +98,7 @@ function RuleForm({ kept, flows, onClose }: Props) {
       { rule, ...(kept === null ? {} : { saved: kept }) },
       {
         onSuccess: ({ waiting_channels }) => {
-          tellSaved(rule.name, waiting_channels ?? []);
+          tellSaved(rule.name, waiting_channels);
           onClose();
         },
       },

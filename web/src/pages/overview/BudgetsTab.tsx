@@ -18,6 +18,8 @@ import overview from './overview.module.css';
 
 const BudgetDialog = lazy(() => import('./BudgetDialog'));
 const PERIODS = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
+/** A call is stopped when it does not fit, so the last fifth is often the end. */
+const NEARLY = 0.2;
 const KINDS = { project: 'project', flow: 'flow', agent: 'agent', person: 'person' };
 
 export default function BudgetsTab() {
@@ -76,6 +78,9 @@ function BudgetLine({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void
           {!isUsedUp(budget) && isOver && (
             <Chip word="Will not suffice" icon={CircleAlert} tone="wait" />
           )}
+          {!isUsedUp(budget) && !isOver && isNearlyUsedUp(budget) && (
+            <Chip word="Nearly used up" icon={CircleAlert} tone="wait" />
+          )}
         </div>
         {usd.limit !== null && <Use label={`Dollars of ${budget.title}`} use={usd} unit="usd" />}
         {budget.tokens.limit !== null && (
@@ -101,6 +106,10 @@ function isUsedUp({ usd, tokens }: BudgetItem): boolean {
   return usd.left === 0 || tokens.left === 0;
 }
 
+function isNearlyUsedUp({ usd, tokens }: BudgetItem): boolean {
+  return [usd, tokens].some(({ limit, left }) => limit !== null && (left ?? 0) <= limit * NEARLY);
+}
+
 interface UseProps {
   label: string;
   use: BudgetItem['usd'];
@@ -111,19 +120,15 @@ function Use({ label, use, unit }: UseProps) {
   const formats = useFormats();
   const limit = use.limit ?? 0;
   const share = (part: number) => (limit === 0 ? 100 : Math.min(100, (part / limit) * 100));
-  const color = share(use.spent + use.reserved) >= 100 ? 'red' : undefined;
+  const used = share(use.spent + use.reserved);
+  const color = used >= 100 ? 'red' : used >= 100 * (1 - NEARLY) ? 'yellow' : undefined;
   return (
     <>
       <Text size="sm">
         {amount(formats, unit, use.spent)} of {amount(formats, unit, limit)} spent
         {use.reserved > 0 && `, ${amount(formats, unit, use.reserved)} set aside for calls`}
       </Text>
-      <Progress
-        value={share(use.spent + use.reserved)}
-        size="sm"
-        aria-label={label}
-        {...(color && { color })}
-      />
+      <Progress value={used} size="sm" aria-label={label} {...(color && { color })} />
     </>
   );
 }

@@ -209,18 +209,18 @@ function SumTable({ sums, formats }: { sums: Sum[]; formats: Formats }) {
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col">Requests and calls</th>
-              <th scope="col">Tokens</th>
               <th scope="col">Spent</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Requests and calls</th>
             </tr>
           </thead>
           <tbody>
             {sums.map((sum) => (
               <tr key={sum.name}>
                 <th scope="row">{sum.title}</th>
-                <td>{formats.number(sum.count)}</td>
-                <td>{compact(formats, sum.tokens)}</td>
                 <td>{dollars(formats, sum.usd)}</td>
+                <td>{compact(formats, sum.tokens)}</td>
+                <td>{formats.number(sum.count)}</td>
               </tr>
             ))}
           </tbody>
