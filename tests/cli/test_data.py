@@ -1,5 +1,7 @@
 """`steward data` and `steward undo`, as processes."""
 
+import openpyxl
+
 from tests.cli.terminal import Terminal
 
 
@@ -93,7 +95,7 @@ def test_another_reading_is_shown_and_chosen(filled: Terminal) -> None:
     file = filled.folder / "figures.csv"
     file.write_text("name,weight\n,kg\nA,1.5\nB,NA\n")
     shown = filled.run("data", "inspect", str(file)).out
-    assert "weight kg: decimal" in shown
+    assert "weight (kg): decimal" in shown
     assert "--read header_row=1 --read header_rows=1" in shown
     chosen = ("--read", "header_row=1", "--read", "header_rows=1")
     filled.run("data", "add", str(file), *chosen)
@@ -101,6 +103,19 @@ def test_another_reading_is_shown_and_chosen(filled: Terminal) -> None:
     assert [column["name"] for column in columns] == ["name", "weight"]
     refused = filled.run("data", "inspect", str(file), "--read", "headers=1", code=1)
     assert "header_row" in refused.err
+
+
+def test_one_of_several_tables_on_a_sheet_is_chosen(filled: Terminal) -> None:
+    file = filled.folder / "two.xlsx"
+    book = openpyxl.Workbook()
+    for row in (("a", "n"), ("x", 1), ("y", 2), (), ("b", "m"), ("z", 3.5), ("w", 4)):
+        book.active.append(row)  # type: ignore[union-attr]
+    book.save(file)
+    assert "--read 'table=Sheet!A5:B7'" in filled.run("data", "inspect", str(file)).out
+    refused = filled.run("data", "add", str(file), code=1)
+    assert "Set the table to one of Sheet!A1:B3, Sheet!A5:B7" in refused.err
+    done = filled.run("data", "add", str(file), "--table", "Sheet!A5:B7", "--json").json()
+    assert (done["rows"], [column["name"] for column in done["columns"]]) == (2, ["b", "m"])
 
 
 def test_a_load_that_would_leave_out_many_records_asks(filled: Terminal) -> None:

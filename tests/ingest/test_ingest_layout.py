@@ -1,6 +1,7 @@
 """Where names and data stand, what columns are by the evidence of the whole file, and what else is offered."""
 
 import datetime
+import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,16 @@ HEADERS = [
         id="title and blank row",
     ),
     pytest.param(
-        "name,weight,height\n,kg,cm\nA,1.5,2\nB,2.5,3\n", 1, 2, ["name", "weight kg", "height cm"],
+        "name,weight,height\n,kg,cm\nA,1.5,2\nB,2.5,3\n", 1, 2, ["name", "weight (kg)", "height (cm)"],
         id="units in the second row",
+    ),
+    pytest.param(
+        "t,speed,share\n[s],[m/s],%\n0,1.5,2\n1,2.5,3\n2,2.5,3\n", 1, 2, ["t (s)", "speed (m/s)", "share (%)"],
+        id="units in brackets, numbers only",
+    ),
+    pytest.param(
+        "name,sold,kept\nName,verkauft,behalten\nA,1.5,2\nB,2.5,3\n", 1, 2,
+        ["name Name", "sold verkauft", "kept behalten"], id="a second row of names is no row of units",
     ),
     pytest.param(
         ",2023,,2024,\nregion,Q1,Q2,Q1,Q2\nnorth,1.5,2,3,4.5\nsouth,5,6,7,8\n", 1, 2,
@@ -82,6 +91,19 @@ def test_another_reading_of_the_names_is_offered_and_can_be_taken(tmp_path: Path
     assert again.columns[1].type == "VARCHAR"
     years = looked(tmp_path, "Country,1960,1961,1962\nAruba,1.5,2,3\nBali,4,5,6\n")
     assert taken(years, "No row has names") == {"header_row": 0}
+
+
+def test_units_can_be_left_out_of_the_names_or_kept_as_data(tmp_path: Path) -> None:
+    text = "name,weight\n,kg\nA,1.5\nB,2.5\n"
+    found = looked(tmp_path, text)
+    assert found.header is not None
+    assert "units" in found.header.reason
+    bare = looked(tmp_path, text, **taken(found, "Leave the units out"))
+    assert [column.name for column in bare.columns] == ["name", "weight"]
+    assert bare.records_seen == 2
+    plain = rows(tmp_path, text, **taken(found, "Leave the units out"))
+    assert plain == [("A", Decimal("1.5")), ("B", Decimal("2.5"))]
+    assert rows(tmp_path, text, **taken(found, "Names in line 1"))[0] == (None, "kg")
 
 
 def test_a_null_word_is_read_as_empty_where_the_rest_is_of_one_type(tmp_path: Path) -> None:
@@ -182,3 +204,40 @@ def test_mixed_scalars_of_json_are_text_without_quotes_and_floats_stay_floats(
     assert [column.type for column in loaded.columns] == ["VARCHAR", "DOUBLE"]
     found = duckdb.execute(f"SELECT v FROM read_parquet('{out / loaded.data}')").fetchall()
     assert found == [("a",), ("2",), ("true",)]
+
+
+def test_infinite_values_are_numbers_and_can_be_kept_as_text(tmp_path: Path) -> None:
+    text = "days,n\n1.5,1\ninf,2\n-Infinity,3\n"
+    found = looked(tmp_path, text)
+    assert found.columns[0].type == "DOUBLE"
+    assert "2 of 3 values are infinite" in found.columns[0].reason
+    assert [row[0] for row in rows(tmp_path, text)] == [1.5, math.inf, -math.inf]
+    kept = taken(found, "Keep 'days' as text")["columns"]["days"]
+    assert rows(tmp_path, text, columns={"days": ColumnOption(**kept)})[1] == ("inf", 2)
+    empty = taken(found, "Treat infinite values as empty")["columns"]["days"]["null_markers"]
+    columns = {"days": ColumnOption(null_markers=tuple(empty))}
+    assert [row[0] for row in rows(tmp_path, text, columns=columns)] == [Decimal("1.5"), None, None]
+    names = looked(tmp_path, "name,n\nInf,1\nBob,2\n")
+    assert names.columns[0].type == "VARCHAR"
+
+
+def test_records_that_lack_only_what_others_leave_empty_are_filled(tmp_path: Path) -> None:
+    full = "id,name,note\n" + "1,a,\n" * 5 + "2,b,x\n"
+    assert rows(tmp_path, full + "3,c\n")[-1] == (3, "c", None)
+    assert "padded" in {note.code for note in looked(tmp_path, full + "3,c\n").warnings}
+    assert looked(tmp_path, full + "3\n").would_reject == 1, "its name is missing too"
+    assert looked(tmp_path, full + "3,c\n", ragged="reject").would_reject == 1
+
+
+def test_choices_below_the_questions_of_a_survey_are_names(tmp_path: Path) -> None:
+    text = (
+        "Who are you?,Which do you like?,,,Why?\n"
+        "Open answer,Tea,Milk,Beer,Open answer\n"
+        "Ann,Tea,,Beer,a\nBob,,Milk,,b\nCid,Tea,Milk,,\n"
+    )
+    found = looked(tmp_path, text)
+    assert [column.name for column in found.columns] == [
+        "Who are you? Open answer", "Which do you like? Tea", "Which do you like? Milk",
+        "Which do you like? Beer", "Why? Open answer",
+    ]  # fmt: skip
+    assert len(rows(tmp_path, text, **taken(found, "Names in line 1"))) == 4

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
+import openpyxl
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
@@ -104,6 +105,37 @@ def removes_a_branch(answer: Response) -> bool:
 def tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name).click()
     expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
+
+
+def test_a_table_of_a_sheet_and_nested_records_are_chosen(page: Page, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    tables = [("region", "sales"), ("north", 1), ("south", 2), (), ("person", "size"), ("", "m")]
+    for row in (*tables, ("Ann", 1.7), ("Bob", 1.8)):
+        book.active.append(row)  # type: ignore[union-attr]
+    book.save(tmp_path / "figures.xlsx")
+    dialog = load(page, tmp_path / "figures.xlsx")
+    expect(dialog.get_by_role("row", name=re.compile("^sales"))).to_be_visible()
+    dialog.get_by_role("button", name="Only the table in A5:B8").click()
+    expect(dialog.get_by_role("row", name=re.compile(r"^size \(m\)"))).to_be_visible(timeout=SLOW)
+    dialog.get_by_role("button", name="Leave the units out of the names").click()
+    expect(dialog.get_by_role("row", name=re.compile("^size"))).not_to_contain_text("(m)")
+    dialog.get_by_role("button", name="Load", exact=True).click()
+    expect(dialog.get_by_text("2 rows loaded as figures.")).to_be_visible(timeout=SLOW)
+    page.keyboard.press("Escape")
+
+    book.save(tmp_path / "shown.xlsx")
+    dialog = load(page, tmp_path / "shown.xlsx")
+    dialog.get_by_role("button", name="Load", exact=True).click()
+    expect(dialog.get_by_text("2 rows loaded as shown.")).to_be_visible(timeout=SLOW)
+    page.keyboard.press("Escape")
+
+    nested = tmp_path / "people.json"
+    nested.write_text('[{"id": 1, "home": {"city": "Ulm"}}, {"id": 2, "home": {"city": "Rom"}}]')
+    dialog = load(page, nested)
+    dialog.get_by_role("button", name="Flatten nested records into columns").click()
+    expect(dialog.get_by_role("row", name=re.compile("^home.city"))).to_be_visible(timeout=SLOW)
+    dialog.get_by_role("button", name="Load", exact=True).click()
+    expect(dialog.get_by_text("2 rows loaded as people.")).to_be_visible(timeout=SLOW)
 
 
 def test_a_file_is_loaded_cleaned_compared_and_restored(page: Page, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Small and odd files are split by `records`, exactly. Large regular ones go throu
 whose result is believed only when an independent count of the records agrees with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,6 +56,8 @@ class Plan:
     complete: bool
     """Whether the sample is the whole file."""
     notes: tuple[Note, ...]
+    pads: bool = False
+    """Whether records that lack fields are filled up."""
 
     @property
     def width(self) -> int:
@@ -72,7 +74,7 @@ def inspect(job: Job) -> Inspection:
             job.options,
             delimiter=plan.dialect.delimiter,
         )
-    seen = [row for row in (_fitted(r, plan, job) for r in plan.sample) if isinstance(row, list)]
+    seen = [row for row in (_fitted(r, plan) for r in plan.sample) if isinstance(row, list)]
     return Inspection(
         name=job.name,
         format="delimited",
@@ -91,7 +93,7 @@ def inspect(job: Job) -> Inspection:
         warnings=(*job.notes, *plan.notes, *_sample_notes(plan, job), *inferred.notes),
         alternatives=(
             *plan.layout.alternatives,
-            *_padding(plan, job),
+            *_padding(plan),
             *inferred.alternatives,
         ),
     )
@@ -149,9 +151,10 @@ def make_plan(job: Job) -> Plan:
     naming = unique_names(names)
     others = tuple(_delimited_by(rival) for rival in dialects.rivals)
     layout = replace(layout, alternatives=(*others, *layout.alternatives))
-    return Plan(
-        encoding, dialect, layout, naming, data, complete and not cut, (*notes, *naming.notes)
-    )
+    wish = job.options.ragged
+    pads = wish == "pad" or (wish is None and _lacks_empties(data, len(naming.names)))
+    told = (*notes, *naming.notes)
+    return Plan(encoding, dialect, layout, naming, data, complete and not cut, told, pads)
 
 
 _SIGNS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons", ":": "colons", "|": "|"}
@@ -163,10 +166,21 @@ def _delimited_by(dialect: Dialect) -> Alternative:
     return Alternative(f"Fields separated by {sign}", why, {"delimiter": dialect.delimiter})
 
 
-def _padding(plan: Plan, job: Job) -> tuple[Alternative, ...]:
+def _lacks_empties(sample: Sequence[Record], width: int) -> bool:
+    """Whether records are too short only by fields that most others leave empty."""
+    full = [r.fields for r in sample if r.fields is not None and len(r.fields) == width]
+    short = [len(r.fields) for r in sample if r.fields is not None and len(r.fields) < width]
+    if not short or min(short) < 2:
+        return False
+    return all(
+        sum(not row[column] for row in full) * 2 > len(full) for column in range(min(short), width)
+    )
+
+
+def _padding(plan: Plan) -> tuple[Alternative, ...]:
     """The offer to fill up records that lack fields."""
     narrow = sum(r.fields is not None and len(r.fields) < plan.width for r in plan.sample)
-    if not narrow or job.options.ragged == "pad":
+    if not narrow or plan.pads:
         return ()
     records = "1 record has" if narrow == 1 else f"{narrow:,} records have"
     says = "Fill missing fields with empty values"
@@ -201,7 +215,7 @@ def _text_table(source: str, naming: Naming) -> TextTable:
     return TextTable(source, columns, LINE)
 
 
-def _fitted(record: Record, plan: Plan, job: Job) -> list[str | None] | str:
+def _fitted(record: Record, plan: Plan) -> list[str | None] | str:
     """The fields of a record, as many as there are columns, or why it has none."""
     if record.fields is None:
         return record.problem or "the record could not be split"
@@ -210,7 +224,7 @@ def _fitted(record: Record, plan: Plan, job: Job) -> list[str | None] | str:
     missing = plan.width - len(record.fields)
     if missing == 0:
         return record.fields
-    if missing > 0 and job.options.ragged == "pad":
+    if missing > 0 and plan.pads:
         return [*record.fields, *[None] * missing]
     return ragged_reason(len(record.fields), plan.width)
 
@@ -223,7 +237,7 @@ def _staged(
     odd = Stage(job.scratch, f"{name}-odd", 2)
     with rows, odd:
         for record in records:
-            fields = _fitted(record, plan, job)
+            fields = _fitted(record, plan)
             if isinstance(fields, str):
                 odd.add(record.line, (unmarked(record.raw), fields), len(record.raw))
             else:
@@ -265,7 +279,9 @@ def _load_fast(
     job: Job, plan: Plan, connection: duckdb.DuckDBPyConnection, out_dir: Path
 ) -> Outcome | None:
     multiline = any("\n" in record.raw for record in plan.sample)
-    source = fast.prepare(job, plan.encoding, plan.dialect, plan.layout, plan.naming)
+    source = fast.prepare(
+        job, plan.encoding, plan.dialect, plan.layout, plan.naming, pads=plan.pads
+    )
     if source is None:
         return None
     sample, _ = _staged(job, plan, plan.sample, "sample")
@@ -302,7 +318,7 @@ def _sample_notes(plan: Plan, job: Job) -> list[Note]:
                 message = "Apostrophes that keep a spreadsheet from running a text are taken off."
                 notes.append(Note("formula-marks", message, line=record.line))
                 break
-    if job.options.ragged == "pad" and narrow:
+    if plan.pads and narrow:
         message = f"{len(narrow)} of the first records are filled with nulls to full width."
         notes.append(Note("padded", message, line=narrow[0].line))
     return notes
@@ -333,7 +349,7 @@ def _loaded(job: Job, plan: Plan, outcome: Outcome, columns: tuple[Column, ...])
         warnings=(*job.notes, *plan.notes, *_sample_notes(plan, job), *inferred.notes),
         alternatives=(
             *plan.layout.alternatives,
-            *_padding(plan, job),
+            *_padding(plan),
             *inferred.alternatives,
         ),
     )

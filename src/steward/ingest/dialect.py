@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from steward.ingest.findings import Alternative, Dialect, Header
-from steward.ingest.layout import Arrangement, arrange, joined_names, typed
+from steward.ingest.layout import Arrangement, alternatives, arrange, names_with_units, typed
 from steward.ingest.options import Options
 from steward.ingest.records import Line, Record, Records, lines_of
 
@@ -212,17 +212,14 @@ def find_layout(records: Sequence[Record], options: Options) -> Layout:
     sound = [record for record in records if record.fields is not None][:_RECORDS]
     width = _usual_width(sound)
     if options.header_row is not None:
-        return _given(records, options.header_row, options.header_rows, width)
+        return _given(records, options, width)
     if not sound:
         return Layout(Header(None, "There is no record."), (None,) * width, (), 1, width)
     rows = _aligned(sound, width)
     arranged = arrange(rows, width)
-    chosen = arranged.chosen
-    layout = _laid_out(records, sound, rows, chosen, width)
-    return replace(
-        layout,
-        alternatives=tuple(_alternative(sound, other) for other in arranged.rivals),
-    )
+    layout = _laid_out(records, sound, rows, arranged.chosen, width, options.units or "name")
+    numbers = [record.line for record in sound]
+    return replace(layout, alternatives=alternatives(arranged, numbers, "line", options.units))
 
 
 def _usual_width(sound: Sequence[Record]) -> int:
@@ -254,6 +251,7 @@ def _laid_out(
     rows: Sequence[Sequence[str | None]],
     chosen: Arrangement,
     width: int,
+    units: str,
 ) -> Layout:
     start = sound[chosen.names_from]
     preamble = tuple(record for record in records if record.line < start.line)
@@ -261,7 +259,7 @@ def _laid_out(
         header = Header(None, chosen.reason)
         return Layout(header, (None,) * width, preamble, start.line, width)
     named = [rows[i] for i in range(chosen.names_from, chosen.names_to)]
-    names = joined_names(named, width)
+    names = names_with_units(named, width, units if chosen.units else None)
     while len(names) > width and not names[-1]:
         names = names[:-1]
     header = Header(start.line, chosen.reason, chosen.name_rows)
@@ -269,20 +267,12 @@ def _laid_out(
     return Layout(header, names, preamble, first, max(width, len(names)))
 
 
-def _alternative(sound: Sequence[Record], other: Arrangement) -> Alternative:
-    if not other.name_rows:
-        return Alternative("No row has names", other.reason, {"header_row": 0})
-    line = sound[other.names_from].line
-    rows = f"{other.name_rows} rows from line" if other.name_rows > 1 else "line"
-    options = {"header_row": line, "header_rows": other.name_rows}
-    return Alternative(f"Names in {rows} {line}", other.reason, options)
-
-
 def _after(record: Record) -> int:
     return record.line + len(re.findall("\r\n|\r|\n", record.raw)) + 1
 
 
-def _given(records: Sequence[Record], row: int, count: int, width: int) -> Layout:
+def _given(records: Sequence[Record], options: Options, width: int) -> Layout:
+    row, count = options.header_row or 0, options.header_rows
     if row == 0:
         line = records[0].line if records else 1
         return Layout(Header(None, "No header was declared."), (None,) * width, (), line, width)
@@ -290,7 +280,8 @@ def _given(records: Sequence[Record], row: int, count: int, width: int) -> Layou
     preamble = tuple(record for record in records if record.line < row)
     held = list(records[start : start + count]) if start is not None else []
     named = [list(record.fields or ()) for record in held]
-    names = joined_names(named, max([width, *map(len, named)])) if named else ()
+    widest = max([width, *map(len, named)])
+    names = names_with_units(named, widest, options.units) if named else ()
     while len(names) > width and not names[-1]:
         names = names[:-1]
     names += (None,) * (width - len(names))

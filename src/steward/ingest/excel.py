@@ -1,4 +1,4 @@
-"""Reads spreadsheets (XLSX, XLSM, XLSB, XLS, ODS): one sheet is one table.
+"""Reads spreadsheets (XLSX, XLSM, XLSB, XLS, ODS): a sheet is a table, or holds several.
 
 Cells carry types of their own: numbers, dates, times, truth values, texts. A column takes the type
 that all of its cells share, and is text where they differ. Formulas are read as their last
@@ -32,10 +32,11 @@ from steward.ingest.findings import (
     TableListing,
 )
 from steward.ingest.job import Job, check_width, locked_session
-from steward.ingest.layout import Arrangement, arrange, joined_names
+from steward.ingest.layout import Arrangement, alternatives, arrange, names_with_units
 from steward.ingest.names import Naming, unique_names
 from steward.ingest.null_words import is_null_word
 from steward.ingest.readings import Reading
+from steward.ingest.sheet_tables import Region, find_regions, parse_region
 from steward.ingest.stage import LINE, Stage, column_of
 from steward.ingest.texts import Inferred, TextColumn, TextTable
 from steward.ingest.types import infer
@@ -45,6 +46,8 @@ from steward.tables import literal, quote
 
 _SHOWN_ROWS = 50
 _HEADER_WITHIN = 60
+_REGION_CELLS = 2_000_000
+"""A larger sheet is one table: looking for several in it costs a pass over its cells."""
 _SEEN_AS = {
     "s": "text", "n": "numbers", "w": "whole numbers", "b": "truth values",
     "d": "dates", "t": "moments", "c": "times", "p": "durations",
@@ -63,11 +66,32 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class _Book:
-    workbook: CalamineWorkbook
     tables: tuple[TableListing, ...]
     sheet: CalamineSheet
     name: str
     notes: tuple[Note, ...]
+    region: Region | None = None
+    """The part of the sheet that is read; none: all of it."""
+    alternatives: tuple[Alternative, ...] = ()
+
+    @property
+    def offset(self) -> int:
+        """How many columns lie before the first one that is read."""
+        return self.region.left - 1 if self.region else (self.sheet.start or (0, 0))[1]
+
+    def rows(self) -> Iterator[tuple[int, list[Any]]]:
+        """Rows with their numbers, counted as a spreadsheet program does."""
+        region, before = self.region, (self.sheet.start or (0, 0))[1]
+        for number, row in enumerate(self.sheet.iter_rows(), start=1):
+            cells = [None if cell == "" else cell for cell in row]
+            if region is None:
+                yield number, cells
+            elif region.top <= number <= region.bottom:
+                held = [
+                    *[None] * (before - region.left + 1),
+                    *cells[max(region.left - 1 - before, 0) :],
+                ]
+                yield number, [*held[: region.width], *[None] * (region.width - len(held))]
 
 
 @dataclass(frozen=True)
@@ -82,8 +106,8 @@ class _Layout:
 
 def inspect(job: Job) -> Inspection:
     book = _open(job, choose_first=True)
-    layout = _find_layout(book.sheet, job)
-    staged = _stage(job, book.sheet, layout, job.limits.sample_records)
+    layout = _find_layout(book, job)
+    staged = _stage(job, book, layout, job.limits.sample_records)
     with locked_session(job) as connection:
         table = _text_table(staged, layout)
         inferred = infer(connection, table, job.options)
@@ -106,14 +130,14 @@ def inspect(job: Job) -> Inspection:
         complete=staged.complete,
         would_reject=sum(f.misfits for f in findings),
         warnings=(*job.notes, *book.notes, *layout.notes, *notes),
-        alternatives=(*layout.alternatives, *others),
+        alternatives=(*book.alternatives, *layout.alternatives, *others),
     )
 
 
 def load(job: Job, out_dir: Path) -> Loaded:
     book = _open(job, choose_first=False)
-    layout = _find_layout(book.sheet, job)
-    staged = _stage(job, book.sheet, layout, None)
+    layout = _find_layout(book, job)
+    staged = _stage(job, book, layout, None)
     with locked_session(job, out_dir) as connection:
         table = _text_table(staged, layout)
         inferred = infer(connection, table, job.options)
@@ -131,7 +155,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
         header=layout.header,
         wrappers=job.wrappers,
         warnings=(*job.notes, *book.notes, *layout.notes, *notes),
-        alternatives=(*layout.alternatives, *others),
+        alternatives=(*book.alternatives, *layout.alternatives, *others),
     )
 
 
@@ -145,7 +169,9 @@ def _open(job: Job, *, choose_first: bool) -> _Book:
             for meta in workbook.sheets_metadata
         ):
             notes = (*notes, Note("macros", "The workbook contains macros; they are ignored."))
-        name = _chosen(job, workbook, [meta.name for meta in listed], choose_first=choose_first)
+        name, region = _chosen(
+            job, workbook, [meta.name for meta in listed], choose_first=choose_first
+        )
         sheet = workbook.get_sheet_by_name(name)
     except PasswordError as problem:
         raise Invalid(
@@ -158,19 +184,75 @@ def _open(job: Job, *, choose_first: bool) -> _Book:
         TableListing(meta.name, note=None if meta.visible == SheetVisibleEnum.Visible else "hidden")
         for meta in listed
     )
-    return _Book(workbook, tables, sheet, name, (*notes, *oddities(job.path, name).notes()))
+    book = _Book(tables, sheet, name, (*notes, *oddities(job.path, name).notes()), region)
+    return _with_regions(job, book, choose_first=choose_first)
+
+
+def _with_regions(job: Job, book: _Book, *, choose_first: bool) -> _Book:
+    """The book with the tables of its sheet, where that holds several; one of them has to be chosen."""
+    sheet = book.sheet
+    if sheet.total_height * sheet.total_width > _REGION_CELLS:
+        return _named(book)
+    rows = [[None if cell == "" else str(cell) for cell in row] for row in sheet.iter_rows()]
+    regions = find_regions(rows, (sheet.start or (0, 0))[1] + 1)
+    if not regions:
+        return _named(book)
+    listed = [f"{book.name}!{region}" for region in regions]
+    asked = job.options.table is None
+    if asked and not choose_first:
+        raise Invalid(
+            f"The sheet {book.name!r} of {job.name!r} holds {len(regions)} tables. Set the table to one of "
+            f"{', '.join(listed)}; or to {book.name} for the whole sheet.",
+            code="which-table",
+        )
+    chosen = replace(book, region=regions[0]) if asked else book
+    why = "The sheet holds several tables with names of their own."
+    others = [
+        Alternative(f"Only the table in {region}", why, {"table": name})
+        for region, name in zip(regions, listed, strict=True)
+        if region != chosen.region
+    ]
+    note = Note("several-tables", f"The sheet {book.name!r} holds tables in {_listed(regions)}.")
+    if chosen.region is not None:
+        whole = "Blank rows and columns then lie within one table."
+        others.append(Alternative("The whole sheet as one table", whole, {"table": book.name}))
+    inner = tuple(
+        TableListing(name, region.height, region.width, "part of the sheet")
+        for region, name in zip(regions, listed, strict=True)
+    )
+    return _named(
+        replace(
+            chosen,
+            tables=(*book.tables, *inner),
+            notes=(*book.notes, note),
+            alternatives=tuple(others),
+        )
+    )
+
+
+def _listed(regions: Sequence[Region]) -> str:
+    return ", ".join(map(str, regions[:-1])) + f" and {regions[-1]}"
+
+
+def _named(book: _Book) -> _Book:
+    return replace(book, name=f"{book.name}!{book.region}") if book.region else book
 
 
 def _chosen(
     job: Job, workbook: CalamineWorkbook, names: Sequence[str], *, choose_first: bool
-) -> str:
+) -> tuple[str, Region | None]:
     wanted = job.options.table
     if wanted is not None:
-        if wanted not in names:
-            raise NotFound(
-                f"There is no sheet {wanted!r} in {job.name!r}; there are {', '.join(names)}."
-            )
-        return wanted
+        if wanted in names:
+            return wanted, None
+        sheet, _, reference = wanted.rpartition("!")
+        region = parse_region(reference)
+        if sheet in names and region is not None:
+            return sheet, region
+        raise NotFound(
+            f"There is no sheet {wanted!r} in {job.name!r}; there are {', '.join(names)}. "
+            f"A range of cells is written as in {names[0] if names else 'Sheet1'}!A3:D20."
+        )
     filled = [name for name in names if workbook.get_sheet_by_name(name).start is not None]
     if not filled:
         raise Invalid(f"{job.name!r} has no sheet with anything in it.", code="empty")
@@ -178,13 +260,7 @@ def _chosen(
         raise Invalid(
             f"{job.name!r} has several sheets; say which: {', '.join(filled)}.", code="which-table"
         )
-    return filled[0]
-
-
-def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[Any]]]:
-    """Rows with their numbers, counted as a spreadsheet program does."""
-    for number, row in enumerate(sheet.iter_rows(), start=1):
-        yield number, [None if cell == "" else cell for cell in row]
+    return filled[0], None
 
 
 def cell_text(cell: Any) -> str | None:
@@ -210,17 +286,17 @@ def cell_text(cell: Any) -> str | None:
     return f"s{cell}"
 
 
-def _find_layout(sheet: CalamineSheet, job: Job) -> _Layout:
+def _find_layout(book: _Book, job: Job) -> _Layout:
     head = []
-    for number, row in _rows(sheet):
+    for number, row in book.rows():
         head.append((number, [text[1:] if (text := cell_text(cell)) else None for cell in row]))
-        if number > _HEADER_WITHIN * 4:
+        if len(head) > _HEADER_WITHIN * 4:
             break
     width = max((len(row) for _, row in head), default=0)
     check_width(width, job.limits)
     if not width:
         raise Invalid(f"The sheet of {job.name!r} is empty.", code="empty")
-    merged = _merged_names(sheet, head)
+    merged = _merged_names(book, head)
     rows = [merged.get(number, row) for number, row in head]
     numbers = [number for number, _ in head]
     given = job.options.header_row
@@ -235,15 +311,20 @@ def _find_layout(sheet: CalamineSheet, job: Job) -> _Layout:
         place = numbers.index(given)
         end = min(place + job.options.header_rows, len(rows))
         chosen = Arrangement(place, end, end, "The header row was declared.")
-        return _laid_out(rows, numbers, chosen, width)
+        return _laid_out(rows, numbers, chosen, width, job.options.units)
     arranged = arrange(rows, width)
-    layout = _laid_out(rows, numbers, arranged.chosen, width)
-    others = tuple(_alternative(numbers, other) for other in arranged.rivals)
+    units = (job.options.units or "name") if arranged.chosen.units else None
+    layout = _laid_out(rows, numbers, arranged.chosen, width, units)
+    others = alternatives(arranged, numbers, "row", job.options.units)
     return replace(layout, alternatives=others)
 
 
 def _laid_out(
-    rows: Sequence[list[str | None]], numbers: Sequence[int], chosen: Arrangement, width: int
+    rows: Sequence[list[str | None]],
+    numbers: Sequence[int],
+    chosen: Arrangement,
+    width: int,
+    units: str | None,
 ) -> _Layout:
     above = [row for row in rows[: chosen.names_from] if any(row)]
     preamble = tuple("\t".join(dict.fromkeys(cell for cell in row if cell)) for row in above)
@@ -251,29 +332,20 @@ def _laid_out(
     if not chosen.name_rows:
         header = Header(None, chosen.reason)
         return _Layout(header, unique_names([None] * width), preamble, number)
-    names = joined_names(rows[chosen.names_from : chosen.names_to], width)
+    names = names_with_units(rows[chosen.names_from : chosen.names_to], width, units)
     naming = unique_names([*names, *[None] * (width - len(names))])
     header = Header(number, chosen.reason, chosen.name_rows)
     return _Layout(header, naming, preamble, numbers[chosen.names_to - 1] + 1, naming.notes)
 
 
-def _alternative(numbers: Sequence[int], other: Arrangement) -> Alternative:
-    if not other.name_rows:
-        return Alternative("No row has names", other.reason, {"header_row": 0})
-    row = numbers[other.names_from]
-    which = f"{other.name_rows} rows from row" if other.name_rows > 1 else "row"
-    options = {"header_row": row, "header_rows": other.name_rows}
-    return Alternative(f"Names in {which} {row}", other.reason, options)
-
-
 def _merged_names(
-    sheet: CalamineSheet, head: Sequence[tuple[int, list[str | None]]]
+    book: _Book, head: Sequence[tuple[int, list[str | None]]]
 ) -> dict[int, list[str | None]]:
     """Rows near the top with merged cells spread over the columns they span."""
-    offset = (sheet.start or (0, 0))[1]
+    offset = book.offset
     rows = {number: list(row) for number, row in head}
     spread: dict[int, list[str | None]] = {}
-    for (top, left), (_, right) in sheet.merged_cell_ranges or ():
+    for (top, left), (_, right) in book.sheet.merged_cell_ranges or ():
         row = rows.get(top + 1)
         if row is not None and right > left and 0 <= left - offset < len(row):
             for column in range(left - offset + 1, min(right - offset + 1, len(row))):
@@ -293,16 +365,16 @@ class _Staged:
     merged: int
 
 
-def _stage(job: Job, sheet: CalamineSheet, layout: _Layout, most: int | None) -> _Staged:
+def _stage(job: Job, book: _Book, layout: _Layout, most: int | None) -> _Staged:
     width = len(layout.naming.names)
     stage = Stage(job.scratch, "sheet", width)
     kinds: list[Counter[str]] = [Counter() for _ in range(width)]
     words: list[set[str]] = [set() for _ in range(width)]
-    ranges = _ranges_below(sheet, layout.first_row)
-    fill = _Filler(ranges, (sheet.start or (0, 0))[1]) if job.options.fill_merged else None
+    ranges = _ranges_below(book, layout.first_row)
+    fill = _Filler(ranges, book.offset) if job.options.fill_merged else None
     blank, complete = 0, True
     with stage:
-        for number, row in _rows(sheet):
+        for number, row in book.rows():
             if number < layout.first_row:
                 continue
             cells = fill.filled(number, row) if fill else row
@@ -322,15 +394,21 @@ def _stage(job: Job, sheet: CalamineSheet, layout: _Layout, most: int | None) ->
                     kind[text[0]] += 1
             stage.add(number, texts, sum(len(text) for text in texts if text))
             if number % 20_000 == 0:
-                job.progress("reading rows", number, sheet.total_height)
+                job.progress("reading rows", number, book.sheet.total_height)
     return _Staged(stage, kinds, words, blank, complete, len(ranges))
 
 
-def _ranges_below(sheet: CalamineSheet, first_row: int) -> list[tuple[int, int, int, int]]:
+def _ranges_below(book: _Book, first_row: int) -> list[tuple[int, int, int, int]]:
+    last, columns = (
+        (book.region.bottom, range(book.region.left - 1, book.region.right))
+        if book.region
+        else (None, None)
+    )
     return [
         (top + 1, left, bottom + 1, right)
-        for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
+        for (top, left), (bottom, right) in book.sheet.merged_cell_ranges or ()
         if top + 1 >= first_row
+        and (last is None or columns is None or (top < last and left in columns))
     ]
 
 

@@ -101,7 +101,13 @@ class Source:
 
 
 def prepare(
-    job: Job, encoding: Encoding, dialect: Dialect, layout: Layout, naming: Naming
+    job: Job,
+    encoding: Encoding,
+    dialect: Dialect,
+    layout: Layout,
+    naming: Naming,
+    *,
+    pads: bool,
 ) -> Source | None:
     """The file in a form DuckDB reads exactly, or none if it is too odd for that."""
     marks = dialect.delimiter + (dialect.quote or "")
@@ -110,7 +116,7 @@ def prepare(
         and marks.isascii()
         and dialect.escape in (None, dialect.quote)
         and dialect.line_end in ("\n", "\r\n")
-        and job.options.ragged == "reject"
+        and not pads
         and 2 <= len(naming.names) <= _MOST_COLUMNS
     )
     if not simple:

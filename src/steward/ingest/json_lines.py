@@ -12,11 +12,12 @@ from pathlib import Path
 
 from steward.core import Invalid
 from steward.ingest.encoding import find_encoding
-from steward.ingest.findings import ColumnFinding, Encoding, Inspection, Loaded, Note
+from steward.ingest.findings import Alternative, ColumnFinding, Encoding, Inspection, Loaded, Note
 from steward.ingest.job import Job, check_width, locked_session
 from steward.ingest.json_values import Document, Item, open_document
 from steward.ingest.names import unique_names
-from steward.ingest.nesting import Shape, dump, kind_of
+from steward.ingest.nesting import Shape, dump, flat, kind_of
+from steward.ingest.options import Options
 from steward.ingest.readings import Reading
 from steward.ingest.records import has_marks, unmarked
 from steward.ingest.stage import LINE, Stage, column_of
@@ -61,7 +62,7 @@ def inspect(job: Job) -> Inspection:
         complete=staged.complete,
         would_reject=sum(f.misfits for f in findings),
         warnings=(*job.notes, *notes, *document.notes, *columns.notes, *inferred.notes),
-        alternatives=inferred.alternatives,
+        alternatives=(*_flattening(staged.keys, job.options), *inferred.alternatives),
     )
 
 
@@ -90,7 +91,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
         encoding=encoding,
         wrappers=job.wrappers,
         warnings=(*job.notes, *notes, *document.notes, *columns.notes, *inferred.notes),
-        alternatives=inferred.alternatives,
+        alternatives=(*_flattening(staged.keys, job.options), *inferred.alternatives),
     )
 
 
@@ -100,17 +101,34 @@ def _encoding(job: Job) -> tuple[Encoding, tuple[Note, ...]]:
     return find_encoding(job.path)
 
 
+def _flattening(keys: "_Keys", options: Options) -> tuple[Alternative, ...]:
+    """The choice between nested records and a column for each of their fields."""
+    if options.flatten:
+        why = "Each nested record then stays one value with fields."
+        return (Alternative("Keep nested records", why, {"flatten": False}),)
+    held = {name: keys.shapes[place].records for name, place in keys.positions.items()}
+    nested = [name for name, fields in held.items() if fields]
+    if not nested:
+        return ()
+    first = nested[0][:80]
+    why = f"{first!r} has {held[nested[0]]} fields; they become columns, named as in {first}.field."
+    return (Alternative("Flatten nested records into columns", why, {"flatten": True}),)
+
+
 class _Keys:
     """The keys seen so far, with the kinds of their values."""
 
     def __init__(self, job: Job) -> None:
         self._limits = job.limits
+        self._flatten = job.options.flatten
         self.positions: dict[str, int] = {}
         self.kinds: list[Counter[str]] = []
         self.shapes: list[Shape] = []
 
     def row(self, value: object) -> list[str | None]:
         cells = value if isinstance(value, dict) else {"value": value}
+        if self._flatten:
+            cells = flat(cells)
         row: list[str | None] = [None] * len(self.positions)
         for name, inner in cells.items():
             position = self.positions.get(name)

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from steward.ingest.dates import DATE_LIKE
+from steward.ingest.findings import Alternative
 from steward.ingest.null_words import is_null_word
 from steward.ingest.numbers import NUMBER_LIKE
 
@@ -33,6 +34,8 @@ _MOST_NAME_ROWS = 12
 _LOOK_BELOW = 3
 _FEW = 2
 _NAME_LENGTH = 200
+_UNIT_LENGTH = 8
+_BRACKETS = ("()", "[]", "<>", "{}")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Arrangement:
     names_to: int
     first: int
     reason: str
+    units: bool = False
+    """Whether the last row of names holds units."""
 
     @property
     def name_rows(self) -> int:
@@ -54,6 +59,29 @@ class Arranged:
     chosen: Arrangement
     rivals: tuple[Arrangement, ...] = ()
     """Other readings that are nearly as good."""
+
+
+def alternatives(
+    arranged: Arranged, numbers: Sequence[int], place: str, units: str | None
+) -> tuple[Alternative, ...]:
+    """Other readings with the options that choose them; `place` is what a row is called, with its number."""
+    found = []
+    chosen = arranged.chosen
+    if chosen.units:
+        options = {"header_row": numbers[chosen.names_from], "header_rows": chosen.name_rows}
+        kept = units == "drop"
+        says = "Put the units behind the names" if kept else "Leave the units out of the names"
+        why = "As in weight (kg)." if kept else "The columns are then called as the row above says."
+        found.append(Alternative(says, why, {**options, "units": "name" if kept else "drop"}))
+    for other in arranged.rivals:
+        if not other.name_rows:
+            found.append(Alternative("No row has names", other.reason, {"header_row": 0}))
+            continue
+        row = numbers[other.names_from]
+        which = f"{other.name_rows} rows from {place}" if other.name_rows > 1 else place
+        options = {"header_row": row, "header_rows": other.name_rows}
+        found.append(Alternative(f"Names in {which} {row}", other.reason, options))
+    return tuple(found)
 
 
 def kind_of(cell: str) -> str:
@@ -88,11 +116,28 @@ def arrange(rows: Sequence[Cells], width: int) -> Arranged:
     grid = _Grid(rows, width)
     if not grid.body:
         return Arranged(_plain(rows, 0, width))
+    top = next(i for i, count in enumerate(grid.content) if count)
+    if _names_go_on(grid, top):
+        reason = (
+            "The second row names what the first leaves open, and its texts stand again below it."
+        )
+        rival = Arrangement(top, top + 1, top + 1, "The second row is data.")
+        return Arranged(Arrangement(top, top + 2, top + 2, reason), (rival,))
     if grid.kinds:
         found = _by_values(grid)
         if found is not None:
             return found
     return _by_distinctness(grid)
+
+
+def names_by_values(rows: Sequence[Cells], width: int) -> frozenset[str]:
+    """The names of a table whose values tell them from its data; empty where they do not."""
+    grid = _Grid(rows[: max(_CELLS // max(width, 1), 20)], width)
+    found = _by_values(grid) if grid.body and grid.kinds else None
+    if found is None or not found.chosen.name_rows or found.chosen.first >= len(rows):
+        return frozenset()
+    names = joined_names(rows[found.chosen.names_from : found.chosen.names_to], width)
+    return frozenset(name.casefold() for name in names if name)
 
 
 class _Grid:
@@ -198,9 +243,14 @@ def _by_values(grid: _Grid) -> Arranged | None:
         reason = "Its numbers name the columns: they are years or in sequence."
     if bottom > top:
         reason = f"{bottom - top + 1} rows of names stand above numbers or dates."
-    chosen = Arrangement(top, bottom + 1, first, reason)
+    units = bottom > top and _are_units(grid, top, bottom)
+    if units:
+        reason = "Its last row has units: short texts above numbers that already have names."
+    chosen = Arrangement(top, bottom + 1, first, reason, units)
     rivals = []
-    if bottom > top:
+    if units:
+        rivals.append(Arrangement(top, bottom, bottom, "The row of units is data."))
+    elif bottom > top:
         rivals.append(Arrangement(top, top + 1, top + 1, "Only the first of these rows has names."))
         rivals.append(
             Arrangement(bottom, bottom + 1, first, "Only the last of these rows has names.")
@@ -334,6 +384,49 @@ def _highest_names(grid: _Grid, bottom: int) -> int:
     return top
 
 
+def _names_go_on(grid: _Grid, row: int) -> bool:
+    """Whether a row names the choices of a question above, as surveys do: those chosen stand below it again."""
+    below = row + 1
+    gaps = [column for column in range(grid.width) if not _cell(grid.rows[row], column)]
+    if below + 1 >= len(grid.rows) or len(gaps) * 5 < grid.width or grid.marks(below)[0]:
+        return False
+    chosen = 0
+    for column in gaps:
+        name = _cell(grid.rows[below], column)
+        if not name:
+            return False
+        texts = {_cell(cells, column) for cells in grid.rows[below + 1 :]} - {None}
+        chosen += texts == {name}
+    return chosen >= _FEW
+
+
+def _are_units(grid: _Grid, top: int, bottom: int) -> bool:
+    """Whether a row below the names says what the numbers are counted in.
+
+    The rows above it name every column by themselves, it has a short text above most columns of numbers, and
+    none above columns of text.
+    """
+    names = joined_names(grid.rows[top:bottom], grid.width)
+    known = [name.casefold() for name in names if name]
+    if len(known) < grid.width or len(set(known)) < len(known):
+        return False
+    cells = {c: unit_in(cell) for c, cell in enumerate(grid.rows[bottom]) if cell and cell.strip()}
+    numbers = {column for column, kind in grid.kinds.items() if kind == "number"}
+    short = [cell for column, cell in cells.items() if column in numbers]
+    if any(column in grid.texts and any(map(str.isalpha, cell)) for column, cell in cells.items()):
+        return False
+    lengths = sorted(map(len, short))
+    return len(short) * 2 > len(numbers) and lengths[len(short) // 2] <= _UNIT_LENGTH
+
+
+def unit_in(cell: str) -> str:
+    """A unit without the brackets around it."""
+    plain = cell.strip()
+    if len(plain) > 2 and plain[0] + plain[-1] in _BRACKETS:
+        plain = plain[1:-1].strip()
+    return plain
+
+
 def _all_text_above(grid: _Grid, first: int) -> bool:
     return first == 0 and not grid.kinds
 
@@ -403,6 +496,22 @@ def names_reason(cells: Cells, body: Sequence[Cells], width: int) -> str | None:
     if repeated or recurring or len(named) < len(cells) or any(len(cell) > 80 for cell in named):
         return None
     return "Its fields differ from each other and from everything below."
+
+
+def names_with_units(
+    rows: Sequence[Cells], width: int, units: str | None
+) -> tuple[str | None, ...]:
+    """Names of which the last row may hold units: behind each name in brackets (`name`), or left out (`drop`)."""
+    if units is None or len(rows) < 2:
+        return joined_names(rows, width)
+    names = joined_names(rows[:-1], width)
+    if units == "drop":
+        return names
+    given = [unit_in(cell) if (cell := _cell(rows[-1], c)) else "" for c in range(len(names))]
+    return tuple(
+        f"{name} ({unit})" if name and unit and not is_null_word(unit) else name
+        for name, unit in zip(names, given, strict=True)
+    )
 
 
 def joined_names(rows: Sequence[Cells], width: int) -> tuple[str | None, ...]:

@@ -1,6 +1,6 @@
 """The common shape of nested JSON values, as a DuckDB type that holds all of them exactly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring as _quoted
 from typing import Any
@@ -15,6 +15,22 @@ class Number(str):
     """A JSON number as it is written: parsing it to a float would round it."""
 
     __slots__ = ()
+
+
+def flat(record: Mapping[str, object]) -> dict[str, object]:
+    """A record with the fields of nested records as its own, each named by its path, as in `address.city`.
+
+    Dots and backslashes within a name get a backslash before them, so that every path can be told from every name.
+    An empty record and a list stay as they are.
+    """
+    found: dict[str, object] = {}
+    for name, value in record.items():
+        own = name.replace("\\", "\\\\").replace(".", "\\.")
+        if isinstance(value, dict) and value:
+            found.update((f"{own}.{inner}", cell) for inner, cell in flat(value).items())
+        else:
+            found[own] = value
+    return found
 
 
 class Shape:
@@ -57,6 +73,11 @@ class Shape:
             inner = self._items.type() if self._items is not None else None
             return f"{inner}[]" if inner and self._items and self._items._kinds else None
         return {"text": "VARCHAR", "boolean": "BOOLEAN"}.get(kind)
+
+    @property
+    def records(self) -> int:
+        """How many fields its records have; 0 where it holds none."""
+        return len(self._fields) if "object" in self._kinds else 0
 
     def structure(self) -> Any:
         """The same as DuckDB's `json_transform` wants it; what a value lacks is then empty."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from steward.ingest.findings import Alternative, Note, Sample
-from steward.ingest.readings import Reading, fits_sql, number_pattern
+from steward.ingest.readings import INFINITE, Reading, fits_sql, number_pattern
 from steward.ingest.texts import Found, Search
 from steward.tables import literal
 
@@ -48,6 +48,26 @@ def find_number(search: Search) -> Found:
         return _powers(search)
     odd = _not_a_number(search)
     return odd if odd is not None else _with_marks(search, _MARKS)
+
+
+def with_infinity(search: Search) -> Found | None:
+    """Doubles where every value that is no number says that it is infinite; said, with the way back."""
+    infinite = search.count(_matches(INFINITE))
+    reading = Reading("DOUBLE")
+    if search.tally.number + infinite != search.tally.values or (
+        search.count(fits_sql(reading, "x")) < search.tally.values
+    ):
+        return None
+    name, words = search.column.name, search.samples(_matches(INFINITE), "is infinite")
+    reason = f"Numbers; {infinite:,} of {search.tally.values:,} values are infinite."
+    others = (
+        search.instead(f"Keep {name!r} as text", "Sums and means stay finite.", type="VARCHAR"),
+        search.instead(
+            f"Treat infinite values as empty in {name!r}", "All other values are numbers.",
+            null_markers=sorted({sample.value for sample in words}),
+        ),
+    )  # fmt: skip
+    return Found(search.typed(reading, reason, {"number": search.tally.number}, words), (), others)
 
 
 def _matches(pattern: str) -> str:

@@ -27,7 +27,10 @@ class ColumnOption:
 class Options:
     format: str | None = None
     table: str | None = None
-    """A sheet, a table, or a member of an archive; `member#table` for a table inside a member."""
+    """A sheet, a table, or a member of an archive; `member#table` for a table inside a member.
+
+    `Sheet!A3:D20` is a range of cells of a sheet.
+    """
     encoding: str | None = None
     delimiter: str | None = None
     quote: str | None = None
@@ -37,20 +40,27 @@ class Options:
     """The line (in a sheet: the row) that holds the names, the first of several; 0: there is none."""
     header_rows: int = 1
     """How many rows hold the names, from `header_row` on."""
+    units: Literal["name", "drop"] | None = None
+    """What becomes of units in the last of these rows: behind the name in brackets, or left out; unset: as found."""
     columns: Mapping[str, ColumnOption] = field(default_factory=dict)
     null_markers: tuple[str, ...] = ()
     """Texts that mean "no value" in every column, beside those that are found."""
     date_format: str | None = None
     decimal_mark: str | None = None
     thousands: str | None = None
-    ragged: Literal["reject", "pad"] = "reject"
-    """What becomes of records with too few fields; those with too many are always rejected."""
+    ragged: Literal["reject", "pad"] | None = None
+    """What becomes of records with too few fields; those with too many are always rejected.
+
+    Unset: they are filled where only fields are missing that most records leave empty.
+    """
     tolerance: float = 0.001
     """Largest share of values that may not fit a type found from the data; they are rejected."""
     formula_marks: Literal["remove", "keep"] = "remove"
     """What becomes of the apostrophe before a text that a spreadsheet would run."""
     fill_merged: bool = False
     """Whether every cell of a merged range gets the range's value."""
+    flatten: bool = False
+    """Whether the fields of nested records become columns, named by their path, as in `address.city`."""
     rejects_allowed: float = 0.01
     """Largest share of records that may be rejected without asking."""
 

@@ -59,6 +59,10 @@ _DIRECTIVES: Mapping[str, str] = {
 }
 
 
+INFINITE = "[+-]?([Ii]nf(inity)?|INF(INITY)?)"
+"""How programs print a number beyond all others; only a double holds it."""
+
+
 @dataclass(frozen=True)
 class Reading:
     type: str
@@ -275,7 +279,8 @@ def _double_fits(reading: Reading, text: str, value: str) -> str:
     digits = f"ltrim(replace(split_part(lower({plain}), 'e', 1), '.', ''), '-0')"
     size = f"(abs({value}) BETWEEN 1e-290 AND 1e290 OR {digits} = '')"
     exact = f"({value}::VARCHAR = {plain} OR strlen({digits}) <= 15)"
-    return f"coalesce({shape} AND isfinite({value}) AND {size} AND {exact}, FALSE)"
+    finite = f"coalesce({shape} AND isfinite({value}) AND {size} AND {exact}, FALSE)"
+    return f"({finite} OR {_matches(text, INFINITE)})"
 
 
 def _exact_number_fits(reading: Reading, text: str, value: str) -> str:

@@ -270,6 +270,9 @@ def _mixed(search: Search) -> Found:
     """Text, with a word on what nearly made it something else."""
     tally = search.tally
     counts = {f: tally.of(f) for f in _FAMILIES if f in search.column.families}
+    endless = numbers.with_infinity(search) if counts.get("number") else None
+    if endless is not None:
+        return endless
     best = max(counts, key=lambda family: counts[family], default="number")
     most = counts.get(best, 0)
     offered = numbers.amounts(search) if "number" in counts else ()

@@ -32,7 +32,11 @@ class FileOptions(Arguments):
     """Corrections of what is found about the file; unset: as found."""
 
     format: str | None = Field(None, max_length=20)
-    table: str | None = Field(None, max_length=300, description="Sheet, table or archive member.")
+    table: str | None = Field(
+        None,
+        max_length=300,
+        description="Sheet, range of a sheet as in Sheet1!A3:D20, table or archive member.",
+    )
     encoding: str | None = Field(None, max_length=40)
     delimiter: str | None = Field(None, max_length=4)
     quote: str | None = Field(None, max_length=1, description="Empty: nothing is quoted.")
@@ -43,6 +47,10 @@ class FileOptions(Arguments):
     header_rows: int = Field(
         1, ge=1, le=20, description="How many rows hold the names, from header_row on."
     )
+    units: Literal["name", "drop"] | None = Field(
+        None,
+        description="Units in the last row of names: behind the name in brackets, or left out. Unset: as found.",
+    )
     columns: dict[str, ColumnOptions] = Field({}, description="By name of the column.")
     null_markers: list[str] = Field(
         [], max_length=50, description="Texts that mean no value in every column."
@@ -50,8 +58,9 @@ class FileOptions(Arguments):
     date_format: str | None = Field(None, max_length=50)
     decimal_mark: str | None = Field(None, max_length=1)
     thousands: str | None = Field(None, max_length=1)
-    ragged: Literal["reject", "pad"] = Field(
-        "reject", description="What becomes of records with too few fields."
+    ragged: Literal["reject", "pad"] | None = Field(
+        None,
+        description="What becomes of records with too few fields. Unset: filled where most are empty there.",
     )
     formula_marks: Literal["remove", "keep"] = Field(
         "remove",
@@ -59,6 +68,10 @@ class FileOptions(Arguments):
     )
     fill_merged: bool = Field(
         False, description="Whether every cell of a merged range gets the range's value."
+    )
+    flatten: bool = Field(
+        False,
+        description="Whether fields of nested JSON records become columns, as in `address.city`.",
     )
     tolerance: float = Field(
         0.001,

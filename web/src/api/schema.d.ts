@@ -10004,6 +10004,12 @@ export interface components {
              * @default false
              */
             fill_merged?: boolean;
+            /**
+             * Flatten
+             * @description Whether fields of nested JSON records become columns, as in `address.city`.
+             * @default false
+             */
+            flatten?: boolean;
             /** Format */
             format?: string | null;
             /**
@@ -10037,11 +10043,9 @@ export interface components {
             quote?: string | null;
             /**
              * Ragged
-             * @description What becomes of records with too few fields.
-             * @default reject
-             * @enum {string}
+             * @description What becomes of records with too few fields. Unset: filled where most are empty there.
              */
-            ragged?: "reject" | "pad";
+            ragged?: ("reject" | "pad") | null;
             /**
              * Rejects Allowed
              * @description Largest share of records that may be rejected. More than this is asked about. 1: any.
@@ -10050,7 +10054,7 @@ export interface components {
             rejects_allowed?: number;
             /**
              * Table
-             * @description Sheet, table or archive member.
+             * @description Sheet, range of a sheet as in Sheet1!A3:D20, table or archive member.
              */
             table?: string | null;
             /** Thousands */
@@ -10061,6 +10065,11 @@ export interface components {
              * @default 0.001
              */
             tolerance?: number;
+            /**
+             * Units
+             * @description Units in the last row of names: behind the name in brackets, or left out. Unset: as found.
+             */
+            units?: ("name" | "drop") | null;
         };
         /**
          * Filtered
@@ -10436,10 +10445,10 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "flatten": false,
              *       "formula_marks": "remove",
              *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject",
              *       "rejects_allowed": 0.01,
              *       "tolerance": 0.001
              *     }
@@ -10463,10 +10472,10 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "flatten": false,
              *       "formula_marks": "remove",
              *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject",
              *       "rejects_allowed": 0.01,
              *       "tolerance": 0.001
              *     }
@@ -14576,10 +14585,10 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "flatten": false,
              *       "formula_marks": "remove",
              *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject",
              *       "rejects_allowed": 0.01,
              *       "tolerance": 0.001
              *     }
@@ -14610,10 +14619,10 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "flatten": false,
              *       "formula_marks": "remove",
              *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject",
              *       "rejects_allowed": 0.01,
              *       "tolerance": 0.001
              *     }

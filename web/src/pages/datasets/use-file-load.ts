@@ -92,7 +92,9 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
     setError(null);
     following.follow(null);
     try {
-      const wanted = { ...options, ...further };
+      // Of several tables, the one that is shown.
+      const shown = (inspection?.tables.length ?? 0) > 1 ? { table: inspection?.table } : {};
+      const wanted = { ...shown, ...options, ...further };
       following.follow(await ingestUpload(projectId, uploadId.current ?? '', dataset, wanted));
     } catch (problem) {
       setError(problem);
