@@ -28,6 +28,7 @@ from resolve_sets import (  # type: ignore[import-not-found]
     MatchSet,
     set_aside,
 )
+from resolve_splink import BY_HAND, linked  # type: ignore[import-not-found]
 
 from scripts.samples import DEFAULT_CUSTOMERS, SampleDataset, generate
 from steward.analysis.resolve import (
@@ -250,6 +251,14 @@ def public(found: MatchSet, answers: int = 0) -> Score:
     return judge_pairs(found, {(table, row): entity for table, row, entity in mapped}, cpu)
 
 
+def public_splink(found: MatchSet) -> Score:
+    """Splink as `resolve_splink.py` sets it up for this set."""
+    with session() as connection:
+        tables = [put(connection, file) for file in found.files]
+        clusters, cpu = linked(connection, [table.name for table in tables], BY_HAND[found.name])
+    return judge_pairs(found, clusters, cpu)
+
+
 def answered(
     connection: duckdb.DuckDBPyConnection,
     tables: list[Table],
@@ -308,6 +317,14 @@ def judge_pairs(found: MatchSet, entity: dict[tuple[str, int], str], cpu: float)
     return Score(right / max(1, len(made)), right / max(1, len(found.pairs)), cpu)
 
 
+def show(label: str, scored: Score, aside: str) -> None:
+    print(
+        f"{label:28} {scored.precision:10.5f} {scored.recall:10.5f} {scored.f1:10.5f}"
+        f" {scored.cpu:8.1f}{aside}",
+        flush=True,
+    )
+
+
 def public_sets(data: Path | None, chosen: list[str]) -> dict[str, float]:
     """Steward on each set that is there; with 30 answers too where the set is hard."""
     figures: dict[str, float] = {}
@@ -320,18 +337,18 @@ def public_sets(data: Path | None, chosen: list[str]) -> dict[str, float]:
         except (FileNotFoundError, IndexError, StopIteration):
             print(f"{name}: not there; pass --data with a folder that holds it (resolve_sets.py)")
             continue
+        aside = " (set aside)" if set_aside(name) else ""
         for answers in (0, 30) if found.product else (0,):
             scored = public(found, answers)
             label = f"{name}_30_answers" if answers else name
             figures[f"f1_{label}"] = round(scored.f1, 4)
             if not found.product:
                 precisions.append(scored.precision)
-            aside = " (set aside)" if set_aside(name) else ""
-            print(
-                f"{label:28} {scored.precision:10.5f} {scored.recall:10.5f} {scored.f1:10.5f}"
-                f" {scored.cpu:8.1f}{aside}",
-                flush=True,
-            )
+            show(label, scored, aside)
+        if name in BY_HAND:
+            scored = public_splink(found)
+            figures[f"splink_{name}"] = round(scored.f1, 4)
+            show(f"{name} splink", scored, aside)
     if precisions:
         figures["precision_min"] = round(min(precisions), 4)
     return figures
