@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from steward.agents.asking.reading import Asked
+from steward.agents.asking.asking import Before, ask
+from steward.agents.asking.lexicon import Lexicon
+from steward.agents.asking.reading import Asked, Reading
 from steward.agents.asking.world import World
 from tests.agents.asking_kit import (
     AIRLINES,
@@ -13,6 +15,7 @@ from tests.agents.asking_kit import (
     FLIGHTS,
     INVOICES,
     LINES,
+    TODAY,
     asked,
     query,
     world,
@@ -198,6 +201,47 @@ def test_follow_ups_change_the_last_reading() -> None:
     chart = asked("as a bar chart", SHOP, first)
     assert chart.reading is not None
     assert (chart.status, chart.reading.chart) == ("fact", "bar")
+
+
+def test_a_number_without_a_figure_is_of_the_figure_that_was_spoken_of() -> None:
+    ordered = asked("sort by gross", SHOP, asked("show overdue invoices", SHOP))
+    over = asked("only over 5000", SHOP, ordered)
+    assert (over.status, "gross" in str(query(over, SHOP)["filters"])) == ("fact", True)
+    higher = asked("only over 7000", SHOP, over)
+    assert "5000" not in str(query(higher, SHOP)["filters"])
+    grouped = asked("only over 1000", SHOP, asked("total gross by country", SHOP))
+    assert grouped.reading is not None
+    assert (len(grouped.reading.having), grouped.reading.filters) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "column"), [("gross", "gross"), ("the net one", "net"), ("net over 5000", "net")]
+)
+def test_a_reply_picks_one_of_the_readings_that_were_offered(reply: str, column: str) -> None:
+    first = asked("list invoices over 5000", SHOP)
+    assert (first.status, len(first.nearest)) == ("proposal", 2)
+    before = Before(first.reading, offered=tuple(first.nearest))
+    picked = ask(reply, SHOP, Lexicon(SHOP), TODAY, before)
+    assert picked.reading is not None
+    assert picked.status == "fact"
+    assert [each.column.column for each in picked.reading.filters] == [column]
+
+
+def test_what_was_left_open_stays_open() -> None:
+    first = asked("list invoices over 5000", SHOP)
+    before = Before(first.reading, offered=tuple(first.nearest))
+    found = ask("only Germany", SHOP, Lexicon(SHOP), TODAY, before)
+    assert (found.status, len(found.nearest)) == ("proposal", 2)
+
+
+def test_rows_behind_a_count_and_after_work_are_shown() -> None:
+    counted = asked("how many invoices are overdue?", SHOP)
+    who = asked("who are they?", SHOP, counted)
+    assert who.reading is not None
+    assert (who.status, who.reading.measures, len(who.reading.filters)) == ("fact", [], 1)
+    worked = Asked(status="fact", reading=Reading(table="invoices"))
+    for message in ("show me the rows", "show me the result"):
+        assert asked(message, SHOP, worked).status == "fact", message
 
 
 def test_a_follow_up_without_anything_before_it_is_not_guessed() -> None:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Final
+from typing import Any, Final
+
+from pydantic import BaseModel
 
 from steward.agents.asking.checking import cautions, objections
 from steward.agents.asking.choosing import (
@@ -18,6 +20,7 @@ from steward.agents.asking.follow_ups import Shown, changed, follows
 from steward.agents.asking.lexicon import Lexicon
 from steward.agents.asking.offers import find_offers
 from steward.agents.asking.reading import Asked, Reading, Unused
+from steward.agents.asking.tokens import name_words
 from steward.agents.asking.units import in_units
 from steward.agents.asking.world import World
 from steward.core import Invalid
@@ -27,6 +30,7 @@ _STAYS: Final = 2.0
 
 
 _MENTIONED: Final = 50.0
+_SEVERAL: Final = 2
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Before:
 
     reading: Reading | None = None
     shown: Shown = field(default_factory=Shown)
+    offered: tuple[Reading, ...] = ()
+    """Where Steward asked back: the readings to choose from."""
     pending: tuple[str, ...] = ()
     """Where Steward asked back: words that the reading does not use; what follows does not use them either."""
 
@@ -85,17 +91,59 @@ def _read(
     question = Question.of(message, world, lexicon, today, before.year)
     if not question.tokens or not world.datasets:
         return Asked(status="refused"), None
+    picked = _picked(question, before.offered)
+    if picked is not None:
+        return given(picked, world), None
     last = before.reading
     if last is not None and last.table in world.datasets:
         followed = _followed(question, world, last, before.shown)
         if followed is not None:
-            return _still_open(followed, before.pending), None
+            others = [_followed(question, world, each, Shown()) for each in before.offered[1:]]
+            readings = [each.reading for each in others if each is not None and each.reading]
+            return _still_open(followed, before.pending, readings), None
     bonus = {last.table: _STAYS} if last is not None else {}
     bonus |= dict.fromkeys(mentions, _MENTIONED)
     choice = choose(question, bonus)
     if last is not None and last.measures and _is_bare(choice, question):
         choice.open.append("all rows, or a figure")
     return _told(question, world, choice), question
+
+
+def _picked(question: Question, offered: Sequence[Reading]) -> Reading | None:
+    """The one of several readings that a reply names by what sets it apart: "gross", "the net one"."""
+    if len(offered) < _SEVERAL:
+        return None
+    named = [_names(each) for each in offered]
+    said = {
+        question.tokens[at].word
+        for piece in question.tagged(offered[0].table).pieces
+        if piece.kind not in GLUE | {"silent", "it"}
+        for at in range(piece.first, piece.last)
+    }
+    shared = set.intersection(*named)
+    fitting = [
+        reading
+        for reading, names in zip(offered, named, strict=True)
+        if (said <= names and said - shared) or _repeats(question, reading)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _repeats(question: Question, reading: Reading) -> bool:
+    """ "Gross over 5000": whether all that a reply says are conditions of the reading."""
+    parsed, _, _ = question.parsed(reading.table)
+    more = (parsed.measures, parsed.groups, parsed.columns, parsed.periods, parsed.order)
+    alone = not any(more) and not parsed.unused and not parsed.chart and not parsed.functions
+    return alone and bool(parsed.filters) and all(x in reading.filters for x in parsed.filters)
+
+
+def _names(part: Any) -> set[str]:
+    """The words of everything that a reading names."""
+    if isinstance(part, BaseModel):
+        return _names([getattr(part, name) for name in type(part).model_fields])
+    if isinstance(part, list | tuple):
+        return {word for each in part for word in _names(each)}
+    return set(name_words(part)) if isinstance(part, str) else set()
 
 
 def _is_bare(choice: Choice, question: Question) -> bool:
@@ -106,12 +154,12 @@ def _is_bare(choice: Choice, question: Question) -> bool:
     return best.reading == Reading(table=best.reading.table)
 
 
-def _still_open(asked: Asked, pending: Sequence[str]) -> Asked:
+def _still_open(asked: Asked, pending: Sequence[str], others: Sequence[Reading]) -> Asked:
     """A change of a reading that was only proposed is a proposal too: words before it are still not used."""
-    if not pending or asked.reading is None:
+    if asked.reading is None or not (pending or others):
         return asked
     unused = [*(Unused(word=word, start=0, end=0) for word in pending), *asked.unused]
-    nearest = asked.nearest or [asked.reading]
+    nearest = [asked.reading, *others] if others else asked.nearest or [asked.reading]
     return asked.model_copy(update={"status": "proposal", "unused": unused, "nearest": nearest})
 
 

@@ -34,7 +34,7 @@ def row_behind(parsed: Parsed, columns: Sequence[ColumnRef]) -> bool:
         return False
     figure, descending = end
     parsed.measures, parsed.rows, parsed.limit = [], True, 1
-    parsed.columns = _distinct([*parsed.columns, *columns, figure])
+    parsed.columns = distinct([*parsed.columns, *columns, figure])
     parsed.order = [Ordered(by="column", column=figure, descending=descending)]
     return True
 
@@ -48,7 +48,7 @@ def changed_to_row(last: Reading, columns: Sequence[ColumnRef]) -> Reading | Non
     return last.model_copy(
         update={
             "measures": [],
-            "columns": _distinct([*columns, figure]),
+            "columns": distinct([*columns, figure]),
             "order": [Ordered(by="column", column=figure, descending=descending)],
             "limit": 1,
             "chart": None,
@@ -56,5 +56,5 @@ def changed_to_row(last: Reading, columns: Sequence[ColumnRef]) -> Reading | Non
     )
 
 
-def _distinct(columns: Sequence[ColumnRef]) -> list[ColumnRef]:
+def distinct(columns: Sequence[ColumnRef]) -> list[ColumnRef]:
     return [each for at, each in enumerate(columns) if each not in columns[:at]]

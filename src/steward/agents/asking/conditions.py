@@ -77,17 +77,23 @@ class Conditions(Pieces):
     def _compare_only_figure(
         self, at: int, test: str, numbers: Sequence[Any], places: Sequence[int]
     ) -> None:
-        """ "Countries with more than 20": of the only figure that the table has."""
+        """ "Countries with more than 20": of the only figure that the table has; of several one has to be chosen."""
         figures = [
             ref
             for each in self._world.datasets[self._base].columns
             if self._is_figure(ref := ColumnRef(column=each.name))
         ]
         unread = [self._at(beside, "unknown", "unit") for beside in (at - 1, places[-1] + 1)]
-        if len(figures) == 1 and not any(unread):
-            self._filter(at, figures[0], test, numbers)
+        if not figures or any(unread):
+            return
+        self._filter(at, figures[0], test, numbers)
+        self._take(*places)
+        if len(figures) == 1:
             self.found.assumed.append(f"I compared {figures[0].column}.")
-            self._take(*places)
+            return
+        compared = [Filtered(column=each, test=test, values=list(numbers)) for each in figures]
+        about = f"the figure that is compared with {numbers[0]}"
+        self.found.open.append(Choice(about, compared[0], tuple(compared[1:])))
 
     def _plain_numbers(self) -> None:
         """8 cylinders, cylinders = 8, 50 employees or more."""

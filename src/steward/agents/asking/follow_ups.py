@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from steward.agents.asking.behind import changed_to_row
+from steward.agents.asking.behind import changed_to_row, distinct
 from steward.agents.asking.compiling import MOST_ROWS
 from steward.agents.asking.parts import COUNT, Parsed
 from steward.agents.asking.periods import in_words, shifted
@@ -46,7 +46,7 @@ _OPENINGS: Final = frozenset(
     }
 )
 """Words that go on with what was said. "In 2007, which country …" does not: it is a question of its own."""
-_SHAPES: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
+_COMPARED: Final = frozenset({"<", "<=", ">", ">=", "between"})
 _NUMBER: Final = re.compile(r"\d+")
 MOST_AT_ALL: Final = 1_000
 
@@ -118,9 +118,14 @@ class _Change:
             self._made["chart"] = None if plain else self._said.chart
         made = Reading(**self._made)
         asked_chart = self._said.chart is not None
-        if made == before and not asked_chart:
+        if made == before and not asked_chart and not self._shows_again():
             return None
         return made, self._left
+
+    def _shows_again(self) -> bool:
+        """ "Show me the result", "show me the rows": of work on a dataset, or of rows that were shown."""
+        marks = self._said.marks
+        return "show" in marks and bool(marks & {"those", "it", "rows"}) and not self._left
 
     def _behind(self) -> tuple[Reading, list[Piece]] | None:
         """ "On what date?", "when was that?": the row that the figure before is of."""
@@ -163,6 +168,7 @@ class _Change:
         said = self._said
         if "no filter" in said.marks:
             self._made |= {"filters": [], "having": [], "segments": []}
+        self._bare_comparison()
         kept = list(self._made["filters"])
         said.filters += self._other_number(kept)
         for each in said.filters:
@@ -175,6 +181,8 @@ class _Change:
                     for old in kept
                     if old.column != each.column or not replaced or old.test == "!="
                 ]
+            elif each.test in _COMPARED:
+                kept = [old for old in kept if (old.column, old.test) != (each.column, each.test)]
             kept.append(each)
         self._made["filters"] = kept
         self._made["segments"] = list(dict.fromkeys([*self._made["segments"], *said.segments]))
@@ -182,6 +190,23 @@ class _Change:
             self._made["having"] = said.having
         elif self._last.groups and self._use_bare_comparison():
             pass
+
+    def _bare_comparison(self) -> None:
+        """ "Only over 5000", where several figures could be meant: the one that the last answer is about."""
+        said = self._said
+        for choice in [each for each in said.open if each.part in said.filters]:
+            options = [choice.part, *choice.others]
+            column = self._spoken_of()
+            meant = [
+                each for each in options if isinstance(each, Filtered) and each.column == column
+            ]
+            if self._last.groups and isinstance(choice.part, Filtered):
+                meant, any_figure = [], ColumnRef(column="*")
+                said.having = [choice.part.model_copy(update={"column": any_figure})]
+            elif not meant:
+                continue
+            said.open.remove(choice)
+            said.filters = [each for each in said.filters if each != choice.part] + meant
 
     def _other_number(self, kept: Sequence[Filtered]) -> list[Filtered]:
         """ "And how many have 4?": of the column that a number was said of before."""
@@ -208,6 +233,17 @@ class _Change:
         where = [each if old.column == each.column else old for old in measures[0].where]
         self._made["measures"] = [measures[0].model_copy(update={"where": where})]
         return True
+
+    def _spoken_of(self) -> ColumnRef | None:
+        """The one figure that the rows before are ordered by or compared with."""
+        ordered = [each.column for each in self._last.order if each.column is not None]
+        compared = [each.column for each in self._last.filters if each.test in _COMPARED]
+        numbers = [
+            each
+            for each in distinct([*ordered, *compared])
+            if self._world.column(each.table or self._last.table, each.column).role == "measure"
+        ]
+        return numbers[0] if len(numbers) == 1 and not self._last.measures else None
 
     def _use_bare_comparison(self) -> bool:
         """ "Only more than 3": of the figure that is there."""
@@ -375,9 +411,8 @@ class _Change:
 
     def _rows(self) -> None:
         said = self._said
-        wants = "rows" in said.marks or (
-            "show" in said.marks and bool({"those", "it"} & said.marks)
-        )
+        refers = bool({"those", "it"} & said.marks)
+        wants = "rows" in said.marks or ("show" in said.marks and refers) or self._asks_who()
         if not wants or not self._last.measures or said.groups or said.measures or said.functions:
             if said.columns and not self._made["measures"]:
                 self._made["columns"] = said.columns
@@ -393,6 +428,12 @@ class _Change:
             "columns": said.columns,
             "filters": [*self._made["filters"], *picked],
         }
+
+    def _asks_who(self) -> bool:
+        """ "Who are they?" after a number of rows, and nothing else."""
+        said = self._said
+        more = said.filters or said.periods or said.columns or said.chart or self._left
+        return "those" in said.marks and self._last.measures == [COUNT] and not more
 
     def _picked(self) -> list[Filtered]:
         """Of a ranking only those that came out."""

@@ -286,12 +286,13 @@ def _read(output: Any) -> Json:
 
 
 def _proposed(output: Any) -> Json:
-    """What was asked back: the first of the readings, and the words that it does not use."""
+    """What was asked back: the first of the readings, the words that it does not use, and all to choose from."""
     asked = output.get("reading") if isinstance(output, dict) else None
     if not isinstance(asked, dict) or asked.get("status") != "proposal" or not asked.get("reading"):
         return None
     unused = [str(each["word"]) for each in asked.get("unused") or ()]
-    return {"reading": asked["reading"], "unused": unused}
+    offered = asked.get("nearest") or []
+    return {"reading": asked["reading"], "unused": unused, "offered": offered}
 
 
 def _acted(calls: Sequence[tuple[str, Call]]) -> Json:

@@ -71,6 +71,8 @@ class Task:
     """What the last answer was a reading of."""
     proposed: Reading | None = None
     """What the last message was nearly read as, where Steward asked back."""
+    offered: tuple[Reading, ...] = ()
+    """The readings that Steward offered then."""
     pending: tuple[str, ...] = ()
     """Words of that message that were not used."""
     given: Mapping[str, Any] | None = None
@@ -107,6 +109,8 @@ class Task:
             reading=_reading(document.get("reading")),
             read=_reading(context.get("read")),
             proposed=_reading((context.get("proposed") or {}).get("reading")),
+            # Turns of earlier releases did not record what was offered.
+            offered=_readings((context.get("proposed") or {}).get("offered", ())),
             pending=tuple((context.get("proposed") or {}).get("unused", ())),
             given=document.get("plan"),
             confirmed=_confirmed(context.get("definitions")),
@@ -126,6 +130,10 @@ def _confirmed(definitions: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
 
 def _reading(data: Any) -> Reading | None:
     return Reading.model_validate(data) if isinstance(data, Mapping) else None
+
+
+def _readings(data: Sequence[Any]) -> tuple[Reading, ...]:
+    return tuple(reading for each in data if (reading := _reading(each)) is not None)
 
 
 def _history(said: Sequence[Mapping[str, Any]]) -> tuple[Exchange, ...]:

@@ -41,7 +41,7 @@ def read(request: Ask) -> Asked:
         known = replace(known, found=(*known.found, *_seen(reading, shown)))
     before = Before(reading, shown)
     if task.proposed is not None:
-        before = Before(task.proposed, Shown(), task.pending)
+        before = Before(task.proposed, Shown(), task.offered, task.pending)
     return ask(task.message, known.world, known.lexicon, task.today, before, task.mentions)
 
 
