@@ -170,8 +170,10 @@ class Goto(Document):
 
 
 class Retry(Document):
-    attempts: int = Field(ge=2, le=20, description="How often it is tried in all.")
-    delay: Duration = Field("10s", description="Before the second try; doubled each time.")
+    attempts: int = Field(ge=2, le=20, title="Tries in all", description="Empty: it is tried once.")
+    delay: Duration = Field(
+        "10s", title="Wait before the second", description="Such as 10s or 5m; doubled each time."
+    )
 
 
 class Node(Document):
@@ -191,7 +193,7 @@ class Node(Document):
         "fail",
         description="Fail the flow, go on with the error as output, or go to another node.",
     )
-    retries: Retry | None = None
+    retries: Retry | None = Field(None, title="Try again after an error")
 
     parts: ClassVar[tuple[str, ...]] = ()
     """Names that expressions inside its bodies may use besides `inputs`, `nodes` and `run`."""

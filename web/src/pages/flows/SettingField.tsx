@@ -60,6 +60,8 @@ export function SettingField(props: Props) {
   if (!field) return null;
   const rows = schema.type === 'array' ? resolved(schema.items ?? {}, definitions) : {};
   if (rows.properties) return <RowsField {...props} row={rows} label={field.field.label} />;
+  if (field.drawn === 'json' && isPlainObject(schema, definitions))
+    return <ObjectField {...props} whole={schema} label={titleOf(props.schema, name)} />;
   const isText =
     field.drawn === 'long' ||
     (field.drawn === 'plain' && ['text', 'lines', 'column'].includes(field.field.kind));
@@ -239,6 +241,51 @@ function RowsField(props: Props & { row: Schema; label: string }) {
       </Stack>
     </fieldset>
   );
+}
+
+/** Named fields that belong together; without any of them the setting is taken away. */
+function ObjectField(props: Props & { whole: Schema; label: string }) {
+  const { value, whole, label, pointer, onChange } = props;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const fields = isObject ? (value as Record<string, unknown>) : {};
+  return (
+    <fieldset className={classes.rows}>
+      <legend>{label}</legend>
+      <Stack gap="xs">
+        {Object.entries(whole.properties ?? {}).map(([name, schema]) => (
+          <SettingField
+            key={name}
+            {...props}
+            name={name}
+            schema={schema}
+            required={whole.required?.includes(name) ?? false}
+            value={fields[name]}
+            around={fields}
+            pointer={`${pointer}/${name}`}
+            onChange={(next) => {
+              const changed = without(fields, name, next);
+              onChange(Object.keys(changed).length > 0 ? changed : undefined);
+            }}
+          />
+        ))}
+      </Stack>
+    </fieldset>
+  );
+}
+
+const PLAIN = ['string', 'integer', 'number', 'boolean'];
+
+/** Whether all its fields are simple; what is nested deeper is written as JSON. */
+function isPlainObject({ properties }: Schema, definitions: Record<string, Schema>): boolean {
+  const inner = Object.values(properties ?? {}).map((each) => resolved(each, definitions));
+  return inner.length > 0 && inner.every(({ type }) => type !== undefined && PLAIN.includes(type));
+}
+
+function titleOf(schema: Schema, name: string): string {
+  const spaced = name.replaceAll('_', ' ');
+  return typeof schema.title === 'string'
+    ? schema.title
+    : spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
 function without(fields: Record<string, unknown>, name: string, value: unknown) {
