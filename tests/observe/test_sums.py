@@ -1,6 +1,6 @@
 """Figures on every page equal sums over the journals that are computed by other means, after a rebuild too."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from random import Random
@@ -191,6 +191,33 @@ def _check_agents(installation: Installation, told: list[Noted], days: int) -> N
         assert round(shown["usd"] * NANO) == sum(each.nano_usd for each in own)
         assert round(shown["seconds"] * 1000) == sum(each.milliseconds for each in works)
         assert shown["runs"] == len({each.run_id for each in own})
+        assert {
+            each["day"]: (
+                each["works"],
+                each["tokens"],
+                round(each["usd"] * NANO),
+                round(each["seconds"] * 1000),
+            )
+            for each in shown["days"]
+        } == {
+            day: (
+                sum(each.kind == "agent" for each in found),
+                sum(each.tokens for each in found),
+                sum(each.nano_usd for each in found),
+                sum(each.milliseconds for each in found if each.kind == "agent"),
+            )
+            for day in {str(each.at.date()) for each in own}
+            for found in [[each for each in own if str(each.at.date()) == day]]
+        }
+        failed = Counter(
+            ("" if each.kind == "agent" else each.name, each.error) for each in own if each.error
+        )
+        assert {
+            (each["where"], each["code"]): each["times"] for each in shown["failures"]
+        } == failed
+        taken = {each.run_id for each in own}
+        assert shown["changes"] == sum(each.changes for each in told if each.run_id in taken)
+        assert shown["undone"] == 0
 
 
 def _shown_sums(shown: dict[str, Any]) -> tuple[int, ...]:

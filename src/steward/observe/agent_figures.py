@@ -8,9 +8,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from steward.observe._tables import abouts, facts, rollups
+from steward.observe.details import undone_in
 from steward.observe.overview import Period, Visible, seen
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, JOINED, Rollups, summed
+from steward.runs import runs_table
 from steward.store import Database, Scope, Transaction
 
 _F: Final = facts.c
@@ -28,6 +30,8 @@ class AgentDay:
     works: int
     nano_usd: int
     tokens: int
+    milliseconds: int
+    """Of the finished pieces of work, added up."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,14 @@ class AgentTool:
     name: str
     calls: int
     errors: int
+
+
+@dataclass(frozen=True)
+class AgentFailure:
+    where: str
+    """The tool or model that failed; empty for the agent's own work."""
+    code: str
+    times: int
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,11 @@ class AgentFigures:
     """Of all finished pieces of work, added up."""
     days: tuple[AgentDay, ...] = ()
     tools: tuple[AgentTool, ...] = ()
+    failures: tuple[AgentFailure, ...] = ()
+    changes: int = 0
+    """Calls of those runs that changed something and can be undone."""
+    undone: int = 0
+    """Of the changes, those that are undone now."""
     last_runs: tuple[str, ...] = ()
     """Newest first."""
     is_complete: bool = True
@@ -73,6 +90,7 @@ class AgentExplorer:
             sums = look.sums(period)
             runs = look.latest_runs(period, sorted({row.first_hour for row in sums}, reverse=True))
             failed = look.failed(runs)
+            changes, undone = undone_in(tx, runs_table.c.id.in_(runs))
         works = [row for row in sums if row.kind == "agent"]
         return AgentFigures(
             sum(row.times for row in works),
@@ -84,6 +102,9 @@ class AgentExplorer:
             sum(row.milliseconds for row in works),
             _days(sums),
             _tools(sums),
+            _failures(sums),
+            changes,
+            undone,
             tuple(runs[:_SHOWN_RUNS]),
             is_complete,
         )
@@ -94,6 +115,7 @@ class _Sum:
     first_hour: int
     kind: str
     name: str
+    code: str
     times: int
     errors: int
     tokens: int
@@ -115,14 +137,15 @@ class _Look:
         day = sa.case((_C.grain == DAY, _C.at * _DAY), else_=_C.at - _C.at % _DAY)
         counted = (_C.times, _C.errors, _C.input_tokens + _C.output_tokens, _C.nano_usd)
         columns: list[Any] = [day.label("first_hour"), abouts.c.kind, abouts.c.name]
+        columns.append(abouts.c.code)
         columns += [sa.func.sum(each) for each in (*counted, _C.milliseconds)]
         held = self._kept.between(period.first, period.last)
         rows = self._tx.rows(
-            sa.select(*columns).where(held, JOINED, self._own).group_by(*columns[:3])
+            sa.select(*columns).where(held, JOINED, self._own).group_by(*columns[:4])
         )
         return [
-            _Sum(int(first_hour), kind, name, *(int(each) for each in figures))
-            for first_hour, kind, name, *figures in map(tuple, rows)
+            _Sum(int(first_hour), kind, name, code, *(int(each) for each in figures))
+            for first_hour, kind, name, code, *figures in map(tuple, rows)
         ]
 
     def latest_runs(self, period: Period, days: list[int]) -> list[str]:
@@ -172,10 +195,11 @@ def _is_of(about: Any, name: str, visible: Visible) -> sa.ColumnElement[bool]:
 def _days(sums: list[_Sum]) -> tuple[AgentDay, ...]:
     found: dict[int, list[int]] = {}
     for row in sums:
-        day = found.setdefault(row.first_hour, [0, 0, 0])
+        day = found.setdefault(row.first_hour, [0, 0, 0, 0])
         day[0] += row.times * (row.kind == "agent")
         day[1] += row.nano_usd
         day[2] += row.tokens
+        day[3] += row.milliseconds * (row.kind == "agent")
     return tuple(AgentDay(first, *found[first]) for first in sorted(found))
 
 
@@ -188,3 +212,14 @@ def _tools(sums: list[_Sum]) -> tuple[AgentTool, ...]:
             tool[1] += row.errors
     order = sorted(found, key=lambda name: (-found[name][0], name))[:_MOST_TOOLS]
     return tuple(AgentTool(name, *found[name]) for name in order)
+
+
+def _failures(sums: list[_Sum]) -> tuple[AgentFailure, ...]:
+    """How its work, its requests and its calls failed, the most frequent first."""
+    found: dict[tuple[str, str], int] = {}
+    for row in sums:
+        if row.errors:
+            where = "" if row.kind == "agent" else row.name
+            found[where, row.code] = found.get((where, row.code), 0) + row.errors
+    order = sorted(found, key=lambda each: (-found[each], each))[:_MOST_TOOLS]
+    return tuple(AgentFailure(*each, found[each]) for each in order)

@@ -1,7 +1,7 @@
 """What one flow or one connector did lately: day by day, by version, how it failed, and whether a service is away."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeVar
@@ -227,7 +227,7 @@ def _latest(tx: Transaction, flow: str, visible: Visible) -> Latest:
         for row in runs
         if row.started_at is not None and row.status == Status.done.value
     )
-    changed, undone = _undone(tx, [row.id for row in runs])
+    changed, undone = undone_in(tx, _RUNS.root_id.in_([row.id for row in runs]))
     return Latest(
         len(runs),
         took[len(took) // 2] if took else None,
@@ -237,13 +237,11 @@ def _latest(tx: Transaction, flow: str, visible: Visible) -> Latest:
     )
 
 
-def _undone(tx: Transaction, roots: Iterable[str]) -> tuple[int, int]:
-    """How many calls of these runs and of all below them changed something, and how many of those are undone now."""
-    wanted = list(roots)
-    below = _RUNS.root_id.in_(wanted)
+def undone_in(tx: Transaction, which: sa.ColumnElement[bool]) -> tuple[int, int]:
+    """How many calls of these runs changed something, and how many of those are undone now."""
     changed = tx.first(
         sa.select(sa.func.coalesce(sa.func.sum(_FACTS.changes), 0).label("changes")).where(
-            _FACTS.run_id == _RUNS.id, below
+            _FACTS.run_id == _RUNS.id, which
         )
     )
     entries = journal_table.c
@@ -251,7 +249,7 @@ def _undone(tx: Transaction, roots: Iterable[str]) -> tuple[int, int]:
         sa.select(entries.run_id, entries.key, entries.kind)
         .where(
             entries.run_id == _RUNS.id,
-            below,
+            which,
             entries.kind.in_([Kind.undone.value, Kind.redone.value]),
         )
         .order_by(entries.run_id, entries.seq)

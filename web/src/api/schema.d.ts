@@ -6876,12 +6876,29 @@ export interface components {
              * Format: date
              */
             day: string;
+            /**
+             * Seconds
+             * @description How long the finished pieces of work took, added up.
+             */
+            seconds: number;
             /** Tokens */
             tokens: number;
             /** Usd */
             usd: number;
             /** Works */
             works: number;
+        };
+        /** AgentFailureOut */
+        AgentFailureOut: {
+            /** Code */
+            code: string;
+            /** Times */
+            times: number;
+            /**
+             * Where
+             * @description The tool or model that failed; empty for the agent's own work.
+             */
+            where: string;
         };
         /** AgentFieldChange */
         AgentFieldChange: {
@@ -6899,10 +6916,20 @@ export interface components {
         };
         /** AgentFiguresOut */
         AgentFiguresOut: {
+            /**
+             * Changes
+             * @description Changes in its latest 500 runs that can be undone.
+             */
+            changes: number;
             /** Days */
             days: components["schemas"]["AgentDayOut"][];
             /** Failed Runs */
             failed_runs: number;
+            /**
+             * Failures
+             * @description The most frequent ways to fail.
+             */
+            failures: components["schemas"]["AgentFailureOut"][];
             /**
              * Is Complete
              * @description False while many runs are still being counted.
@@ -6926,6 +6953,11 @@ export interface components {
             tokens: number;
             /** Tools */
             tools: components["schemas"]["AgentToolOut"][];
+            /**
+             * Undone
+             * @description Those of the changes that are undone now.
+             */
+            undone: number;
             /** Usd */
             usd: number;
             /**

@@ -7,12 +7,7 @@ export function RunLink({ runId }: { runId: string }) {
   const project = useCurrentProject();
   if (!project) return null;
   return (
-    <Anchor
-      component={Link}
-      to={projectPath(project.id, 'runs', runId)}
-      size="sm"
-      underline="always"
-    >
+    <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm" td="underline">
       Open the run
     </Anchor>
   );

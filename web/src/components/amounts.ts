@@ -13,6 +13,15 @@ export function dollars(formats: Formats, value: number): string {
   }).format(value);
 }
 
+/** An expected amount with its range, where there is one: "$12.30 ($9.00 to $15.00)". */
+export function dollarRange(
+  formats: Formats,
+  { usd, low, high }: { usd: number; low: number | null; high: number | null },
+): string {
+  if (low === null || high === null) return dollars(formats, usd);
+  return `${dollars(formats, usd)} (${dollars(formats, low)} to ${dollars(formats, high)})`;
+}
+
 /** "950", "12K", "3.4M". */
 export function compact(formats: Formats, value: number): string {
   return new Intl.NumberFormat(formats.locale, {

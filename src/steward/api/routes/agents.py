@@ -130,6 +130,13 @@ class AgentDayOut(Output):
     works: int
     usd: float
     tokens: int
+    seconds: float = Field(description="How long the finished pieces of work took, added up.")
+
+
+class AgentFailureOut(Output):
+    where: str = Field(description="The tool or model that failed; empty for the agent's own work.")
+    code: str
+    times: int
 
 
 class AgentToolOut(Output):
@@ -148,6 +155,9 @@ class AgentFiguresOut(Output):
     seconds: float = Field(description="How long the pieces of work took, added up.")
     days: list[AgentDayOut]
     tools: list[AgentToolOut]
+    failures: list[AgentFailureOut] = Field(description="The most frequent ways to fail.")
+    changes: int = Field(description="Changes in its latest 500 runs that can be undone.")
+    undone: int = Field(description="Those of the changes that are undone now.")
     last_runs: list[str]
     is_complete: bool = Field(description="False while many runs are still being counted.")
 
@@ -343,10 +353,14 @@ def agent_figures(
                 works=each.works,
                 usd=each.nano_usd / NANO,
                 tokens=each.tokens,
+                seconds=each.milliseconds / 1000,
             )
             for each in found.days
         ],
         tools=[AgentToolOut.model_validate(each) for each in found.tools],
+        failures=[AgentFailureOut.model_validate(each) for each in found.failures],
+        changes=found.changes,
+        undone=found.undone,
         last_runs=list(found.last_runs),
         is_complete=found.is_complete,
     )

@@ -4,14 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { useState } from 'react';
-import { agentFiguresQuery } from '@/api/agents';
+import { type AgentFigures as Figures, agentFiguresQuery } from '@/api/agents';
 import { projectPath, useProject } from '@/app/project';
+import { compact, dollars } from '@/components/amounts';
 import { durationText } from '@/components/duration';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
-import { usdText } from '../chat/cost';
+import overview from '../overview/overview.module.css';
 import classes from './agents.module.css';
 
 const PERIODS = [
@@ -59,8 +60,29 @@ export function AgentFigures({ name }: { name: string }) {
             />
             <Fact label="Requests to models" value={formats.number(figures.requests)} />
             <Fact label="Tokens" value={formats.number(figures.tokens)} />
-            <Fact label="Cost" value={usdText(String(figures.usd))} />
+            <Fact label="Cost" value={dollars(formats, figures.usd)} />
+            <Fact
+              label="Changes undone"
+              value={`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
+            />
           </dl>
+          <Days days={figures.days} />
+          {figures.failures.length > 0 && (
+            <Section title="Errors" framed>
+              <ul className={classes.tools}>
+                {figures.failures.map(({ where, code, times }) => (
+                  <li key={`${where} ${code}`} className={classes.line}>
+                    <Text span size="sm">
+                      {where === '' ? 'Its own work' : where}: {code}
+                    </Text>
+                    <Text span size="sm" c="dimmed">
+                      {times === 1 ? 'once' : `${formats.number(times)} times`}
+                    </Text>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
           {figures.tools.length > 0 && (
             <Section title="Tools it called" framed>
               <ul className={classes.tools}>
@@ -97,6 +119,41 @@ export function AgentFigures({ name }: { name: string }) {
         </>
       )}
     </Stack>
+  );
+}
+
+/** Time, tokens and cost of each day on which it worked, the newest first. */
+function Days({ days }: { days: Figures['days'] }) {
+  const formats = useFormats();
+  return (
+    <Section title="Day by day" description="Days are those of UTC." framed>
+      {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className={overview.scroller} role="group" aria-label="Day by day" tabIndex={0}>
+        <table className={overview.table}>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Mean time</th>
+              <th scope="col">Cost</th>
+              <th scope="col">Tasks</th>
+              <th scope="col">Tokens</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...days].reverse().map(({ day, works, seconds, tokens, usd }) => (
+              <tr key={day}>
+                <th scope="row">{formats.date(`${day}T12:00:00Z`)}</th>
+                <td>{works > 0 ? durationText((seconds / works) * 1000) : '–'}</td>
+                <td>{dollars(formats, usd)}</td>
+                <td>{formats.number(works)}</td>
+                <td>{compact(formats, tokens)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
   );
 }
 

@@ -97,7 +97,7 @@ function Outcome({ runId }: { runId: string }) {
       {run.status === 'done' && <ValueView label="Answer" value={run.output} />}
       {!isOver && run.reason !== null && run.reason !== '' && (
         <Text size="sm">
-          It waits: {run.reason}.{' '}
+          It waits: {run.reason.replace(/\.$/u, '')}.{' '}
           <Anchor component={Link} to={projectPath(project.id, 'inbox')} inherit>
             Open the inbox
           </Anchor>

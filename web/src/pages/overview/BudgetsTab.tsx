@@ -13,7 +13,7 @@ import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { offerUndo, showFailure } from '@/components/undo';
 import classes from './alerts.module.css';
-import { compact, dollars } from '@/components/amounts';
+import { compact, dollarRange, dollars } from '@/components/amounts';
 import overview from './overview.module.css';
 
 const BudgetDialog = lazy(() => import('./BudgetDialog'));
@@ -88,18 +88,12 @@ function BudgetLine({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void
         )}
         <Text size="sm" c="dimmed">
           Resets on {formats.dateTime(budget.resets_at)}.
-          {expected !== null && ` Expected until then: ${withRange(formats, expected)}.`}
+          {expected !== null && ` Expected until then: ${dollarRange(formats, expected)}.`}
         </Text>
       </div>
       <Actions budget={budget} onEdit={onEdit} />
     </li>
   );
-}
-
-function withRange(formats: Formats, expected: NonNullable<BudgetItem['expected']>): string {
-  const { usd, low, high } = expected;
-  if (low === null || high === null) return dollars(formats, usd);
-  return `${dollars(formats, usd)} (${dollars(formats, low)} to ${dollars(formats, high)})`;
 }
 
 function isUsedUp({ usd, tokens }: BudgetItem): boolean {

@@ -3,6 +3,7 @@ import { Button, SegmentedControl, Select, Text, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Coins, Download } from 'lucide-react';
 import { useState } from 'react';
+import { budgetsQuery } from '@/api/budgets';
 import { type Costs, costsFile, costsQuery, type Dimension } from '@/api/observe';
 import { useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
@@ -10,7 +11,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { type Formats, useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
-import { compact, dollars } from '@/components/amounts';
+import { compact, dollarRange, dollars } from '@/components/amounts';
 import classes from './overview.module.css';
 
 const DIMENSIONS: { value: Dimension; label: string }[] = [
@@ -134,6 +135,22 @@ function Forecasts({ costs, formats }: { costs: Costs; formats: Formats }) {
         ? 'too few past forecasts for a range'
         : `${dollars(formats, low)} to ${dollars(formats, high)}`;
     return `Next ${days} days: about ${dollars(formats, usd)} (${band}).`;
+  });
+  return (
+    <>
+      {words.join(' ')} <ProjectBudgets formats={formats} />
+    </>
+  );
+}
+
+/** What the budgets of the whole project will have spent when they reset. */
+function ProjectBudgets({ formats }: { formats: Formats }) {
+  const project = useProject();
+  const budgets = useQuery(budgetsQuery(project.id)).data?.items ?? [];
+  const words = budgets.flatMap(({ kind, period, usd, expected, resets_at }) => {
+    if (kind !== 'project' || usd.limit === null || expected === null) return [];
+    const isOver = expected.usd > usd.limit;
+    return `Until the budget of ${dollars(formats, usd.limit)} per ${period} resets on ${formats.date(resets_at)}: about ${dollarRange(formats, expected)}${isOver ? ', more than the budget' : ''}.`;
   });
   return <>{words.join(' ')}</>;
 }
