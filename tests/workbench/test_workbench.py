@@ -296,6 +296,18 @@ def test_a_report_is_kept_as_html_and_pdf(installation: Installation) -> None:
     assert document.startswith(b"%PDF-")
 
 
+def test_a_report_of_rows_has_them_all(installation: Installation) -> None:
+    lines = "".join(f"{number},{number * 2}\n" for number in range(1, 301))
+    _load(installation, f"name,amount\n{lines}")
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    done = workbench.reporting.write(scope, who, "People", ["people"], contents="rows")
+    workspace = workbench.datasets.workspace(scope, who)
+    page = b"".join(workspace.read_file(done.arguments["files"][0])).decode()
+    assert ">600<" in page
+    assert "Empty cells" not in page
+
+
 def test_what_many_ask_for_at_once_is_computed_once(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

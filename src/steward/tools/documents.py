@@ -1,7 +1,7 @@
 """Files made from datasets, kept among the branch's files: a report, a workbook."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -45,6 +45,10 @@ class WriteReport(Arguments):
     )
     locale: Annotated[str, PLAIN] = Field(
         "en-GB", max_length=20, description="How numbers and dates are written."
+    )
+    contents: Annotated[Literal["profile", "rows"], PLAIN] = Field(
+        "profile",
+        description="What is in the data and how good it is, or the rows themselves (up to 2,000).",
     )
 
 
@@ -100,6 +104,7 @@ async def run_report(context: ToolContext, arguments: WriteReport) -> Outcome:
         arguments.datasets,
         locale=arguments.locale,
         branch=context.branch,
+        contents=arguments.contents,
     )
     return await written(context, commit)
 

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 FOLDER = "reports"
 Format = Literal["html", "pdf"]
+Contents = Literal["profile", "rows"]
 _CHARTS = 3
 _STEPS = 50
 _OVERLAPS = 30
+_PAGE_COLUMNS = 10
+_MOST_ROWS = 2_000
 
 
 class Reporting:
@@ -37,13 +40,14 @@ class Reporting:
         *,
         locale: str = "en-GB",
         branch: str = MAIN,
+        contents: Contents = "profile",
     ) -> Commit:
         """Writes the report as HTML and PDF into the project's files, in one commit."""
         from steward.output import html, pdf
 
         workspace = self._versions.workspace(scope, author)
         sources = [workspace.dataset(name, branch) for name in datasets]
-        report = self._report(scope, author, title, sources, locale, branch)
+        report = self._report(scope, author, title, sources, locale, branch, contents)
         work.report("Laying it out")
         stem = f"{FOLDER}/{_plain(title)}"
         files = [
@@ -71,6 +75,7 @@ class Reporting:
         sources: Sequence[Dataset],
         locale: str,
         branch: str,
+        contents: Contents,
     ) -> "Report":
         from steward.output import Provenance, Report, Section, SourceVersion, Step
 
@@ -81,9 +86,13 @@ class Reporting:
             for number, source in enumerate(sources):
                 work.report("Looking at the data", number, len(sources))
                 table = self._versions.table(scope, source.version, source.name)
-                sections.append(self._section(connection, table, locale))
+                sections.append(
+                    _rows_section(connection, table)
+                    if contents == "rows"
+                    else self._section(connection, table, locale)
+                )
         overlap = self._overlap(scope, author, [source.name for source in sources], branch)
-        if overlap is not None:
+        if overlap is not None and contents == "profile":
             sections.insert(0, overlap)
         lineage = self._lineage(scope, author, branch)
         if lineage is not None:
@@ -204,9 +213,29 @@ class Reporting:
         )
 
 
+def _rows_section(connection: duckdb.DuckDBPyConnection, table: Table) -> "Section":
+    """The rows themselves, as many as a report has room for."""
+    from steward.output import Metrics, Section, Tile, table_part
+
+    shown = table_part(connection, _telling(table), limit=_MOST_ROWS)
+    tiles = (
+        Tile(label="Rows", value=shown.total_rows),
+        Tile(label="Columns", value=len(table.columns)),
+    )
+    return Section(heading=table.name, parts=(Metrics(tiles=tiles), shown))
+
+
+def _telling(table: Table) -> Table:
+    """The columns a page has room for: what names a row, numbers and dates before further texts."""
+    columns = list(enumerate(table.columns))
+    ranked = sorted(columns, key=lambda each: (each[0] > 0 and each[1].type == "VARCHAR", each[0]))
+    kept = sorted(number for number, _ in ranked[:_PAGE_COLUMNS])
+    return replace(table, columns=tuple(table.columns[number] for number in kept))
+
+
 def _narrowed(table: Table) -> Table:
     """The first columns only: a page is as wide as it is."""
-    return replace(table, columns=table.columns[:10])
+    return replace(table, columns=table.columns[:_PAGE_COLUMNS])
 
 
 def _plain(title: str) -> str:

@@ -6,12 +6,17 @@ import classes from './Navigation.module.css';
 
 const MOST_SHOWN = 99;
 
-export function InboxBadge({ projectId }: { projectId: string }) {
+interface Props {
+  projectId: string;
+  className?: string | undefined;
+}
+
+export function InboxBadge({ projectId, className = classes.badge }: Props) {
   const { data } = useQuery(inboxQuery(projectId));
   const count = data?.length ?? 0;
   if (count === 0) return null;
   return (
-    <span className={classes.badge}>
+    <span className={className}>
       <span aria-hidden>{count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}</span>
       <VisuallyHidden>, {count} waiting</VisuallyHidden>
     </span>

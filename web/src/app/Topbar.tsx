@@ -1,8 +1,11 @@
-/** The bar of small screens: menu, project, search and notifications. */
-import { ActionIcon } from '@mantine/core';
-import { Menu as MenuIcon, Search } from 'lucide-react';
+/** The bar of small screens: menu, project, search, inbox and notifications. */
+import { ActionIcon, VisuallyHidden } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { Inbox, Menu as MenuIcon, Search } from 'lucide-react';
+import { InboxBadge } from './InboxBadge';
 import { NotificationsBell } from './NotificationsBell';
-import { useCurrentProject } from './project';
+import bell from './NotificationsBell.module.css';
+import { projectPath, useCurrentProject } from './project';
 import classes from './Topbar.module.css';
 
 interface Props {
@@ -34,6 +37,20 @@ export function Topbar({ onMenu, onSearch, onNotifications }: Props) {
       >
         <Search size={18} aria-hidden />
       </ActionIcon>
+      {project && (
+        <ActionIcon
+          component={Link}
+          to={projectPath(project.id, 'inbox')}
+          variant="subtle"
+          color="gray"
+          size="lg"
+          className={bell.bell ?? ''}
+        >
+          <Inbox size={18} aria-hidden />
+          <VisuallyHidden>Inbox</VisuallyHidden>
+          <InboxBadge projectId={project.id} className={bell.count} />
+        </ActionIcon>
+      )}
       {project && <NotificationsBell projectId={project.id} onClick={onNotifications} />}
     </section>
   );

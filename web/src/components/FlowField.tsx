@@ -52,7 +52,7 @@ export function FlowField({ value, onChange, check: { check, isChecking } }: Pro
       value={value}
       onChange={onChange}
       problems={value.trim() === '' ? [] : problems}
-      fine={check?.valid ? `It holds together: ${steps} step${steps === 1 ? '' : 's'}.` : ''}
+      fine={check?.valid ? `No problems found in ${steps} step${steps === 1 ? '' : 's'}.` : ''}
       isChecking={isChecking}
     />
   );

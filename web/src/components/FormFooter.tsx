@@ -1,5 +1,6 @@
 /** The end of a form: the way out, and the button that sends it. */
-import { Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
+import classes from './FormFooter.module.css';
 
 interface Props {
   /** What sending does, as the button says it. */
@@ -12,13 +13,13 @@ interface Props {
 
 export function FormFooter({ submit, cancel = 'Cancel', isPending, isDisabled, onCancel }: Props) {
   return (
-    <Group justify="flex-end" gap="xs">
+    <div className={classes.footer}>
       <Button variant="default" onClick={onCancel}>
         {cancel}
       </Button>
       <Button type="submit" loading={isPending} disabled={isDisabled ?? false}>
         {submit}
       </Button>
-    </Group>
+    </div>
   );
 }

@@ -92,10 +92,12 @@ const EDGE_TYPES = { line: Line };
 export default function Graph({ label, nodes, edges, selected = null, onSelect }: Props) {
   const scheme = useComputedColorScheme('light');
   const layout = useMemo(() => arranged(nodes, edges), [nodes, edges]);
-  const boxes = layout.nodes.map(({ node, position }): DrawnNode => ({
+  const boxes = layout.nodes.map(({ node, position, size }): DrawnNode => ({
     id: node.id,
     type: 'box',
     position,
+    // Without it, a box that is drawn again stays hidden until its size changes.
+    measured: size,
     data: { node },
     selected: node.id === selected,
   }));

@@ -7,7 +7,7 @@ import { redoCommit, undoCommit } from '@/api/history';
 import { hideToast, showToast } from './toasts';
 import { setUndoBeyondOffers, showFailure } from './undo';
 
-const SHOWN_FOR = 8_000;
+const SHOWN_FOR = 20_000;
 
 let lastToast: string | null = null;
 

@@ -52,7 +52,8 @@ export function arranged(nodes: GraphNode[], edges: GraphEdge[]) {
     bounds: { x: 0, y: 0, width, height },
     nodes: nodes.map((node) => {
       const { x, y } = graph.node(node.id) as Point;
-      return { node, position: { x: x - WIDTH / 2, y: y - heightOf(node) / 2 } };
+      const size = { width: WIDTH, height: heightOf(node) };
+      return { node, size, position: { x: x - WIDTH / 2, y: y - size.height / 2 } };
     }),
     edges: edges.map((edge) => {
       const found = graph.edge(edge.from, edge.to, edge.id) as Partial<Point> & { points: Point[] };

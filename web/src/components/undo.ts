@@ -2,7 +2,7 @@
 import { ApiError, explain } from '@/api/errors';
 import { hideToast, showToast } from './toasts';
 
-const SHOWN_FOR = 10_000;
+const SHOWN_FOR = 20_000;
 const CONFIRMATION_FOR = 4_000;
 
 export interface Undoable {

@@ -143,7 +143,12 @@ function madeSteps(name: string, dataset: string, make: Making, isWhole: boolean
           id: 'report',
           title: 'Write the report',
           tool: 'report',
-          arguments: { title: literal(name), datasets: [data] },
+          arguments: {
+            title: literal(name),
+            datasets: [data],
+            // Rows that somebody chose are what the report is about.
+            ...(isWhole ? {} : { contents: 'rows' }),
+          },
         },
       ];
     case 'workbook':

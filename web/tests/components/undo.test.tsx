@@ -50,7 +50,7 @@ describe('an offer to undo', () => {
 
   it('lapses after a while', async () => {
     const undo = offer();
-    await pass(9_999);
+    await pass(19_999);
     expect(toast()).toBeInTheDocument();
     await pass(1);
     expect(toast()).not.toBeInTheDocument();
@@ -64,7 +64,7 @@ describe('an offer to undo', () => {
     await pass(60_000);
     expect(toast()).toBeInTheDocument();
     fireEvent.blur(screen.getByRole('button', { name: 'Undo' }));
-    await pass(10_000);
+    await pass(20_000);
     expect(toast()).not.toBeInTheDocument();
   });
 

@@ -99,7 +99,8 @@ describe('the inbox', () => {
       [DECIDE]: approval({ status: 'approved' }),
     });
     expect(await screen.findByText('53 cells change')).toBeInTheDocument();
-    expect(screen.getByRole('link', { name: 'Inbox, 2 waiting' })).toBeInTheDocument();
+    // One in the navigation, one in the bar of small screens.
+    expect(screen.getAllByRole('link', { name: 'Inbox, 2 waiting' })).toHaveLength(2);
     expect(screen.getByTitle(HASH)).toHaveTextContent(HASH.slice(0, 12));
     await userEvent.keyboard('a');
     expect(await screen.findByText('Approved')).toBeInTheDocument();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byInterest, kindOf } from '@/pages/run/files/kinds';
+import { byInterest, kindOf, withPrints } from '@/pages/run/files/kinds';
 import { firstCells, firstParagraphs } from '@/pages/run/files/office';
 import { firstRows, separatorOf } from '@/pages/run/files/separated';
 
@@ -90,5 +90,17 @@ describe('files of a run', () => {
       'Unpaid invoices',
     ]);
     await expect(firstCells(new ArrayBuffer(30), 1, 1)).rejects.toThrow('not a zip file');
+  });
+});
+
+describe('a report and its PDF', () => {
+  it('are one card, and a PDF of its own stays', () => {
+    const files = ['a.html', 'a.pdf', 'b.pdf', 'c.svg'].map((name) => file(name));
+    const names = withPrints(files).map(({ artifact, print }) => [artifact.name, print?.name]);
+    expect(names).toEqual([
+      ['a.html', 'a.pdf'],
+      ['b.pdf', undefined],
+      ['c.svg', undefined],
+    ]);
   });
 });

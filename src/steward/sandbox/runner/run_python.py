@@ -182,7 +182,7 @@ def _relation(relation: Any, limits: Limits, budget: Budget) -> Fetched:
 
 
 def _too_many(limits: Limits) -> str:
-    return f"It returns more than {limits.rows:,} rows; the first {limits.rows:,} are here."
+    return f"The result has more than {limits.rows:,} rows. These are the first {limits.rows:,}."
 
 
 def _with_plain_index(frame: Any) -> Any:

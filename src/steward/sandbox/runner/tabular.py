@@ -29,16 +29,16 @@ def fetch(connection: duckdb.DuckDBPyConnection, limits: Limits, budget: Budget)
             for row in chunk:
                 if len(rows) == limits.rows:
                     excess = (
-                        f"It returns more than {limits.rows:,} rows; the first {limits.rows:,} "
-                        "are here. Aggregate, filter or add a LIMIT."
+                        f"The result has more than {limits.rows:,} rows. These are the first "
+                        f"{limits.rows:,}. Aggregate, filter or add a LIMIT."
                     )
                     return Fetched(columns, rows, excess)
                 budget.spend(2)
                 rows.append([encode(value, budget) for value in row])
     except TooMuch:
         excess = (
-            f"It returns more than {limits.output_bytes:,} bytes; the first {len(rows):,} rows are "
-            "here. Choose fewer columns or shorter values."
+            f"The result has more than {limits.output_bytes:,} bytes. These are the first {len(rows):,} "
+            "rows. Choose fewer columns or shorter values."
         )
         return Fetched(columns, rows, excess)
     return Fetched(columns, rows)

@@ -46,6 +46,7 @@ interface Props {
 
 const EVERY: { value: Every; label: string }[] = [
   { value: 'day', label: 'Every day' },
+  { value: 'week', label: 'Every week' },
   { value: 'weekdays', label: 'On these weekdays' },
   { value: 'month', label: 'On a day of the month' },
   { value: 'hours', label: 'Every few hours' },
@@ -68,7 +69,8 @@ export function ScheduleFields({ value, onChange, allowsByHand, readOnly = false
   const choose = (every: string | null) => {
     if (every === BY_HAND) return onChange({ ...value, cron: null });
     const cron = cronOf(shown) ?? DEFAULT_CRON;
-    change({ every: every as Every, cron, count: 1 });
+    const weekdays = every === 'week' ? shown.weekdays.slice(0, 1) : shown.weekdays;
+    change({ every: every as Every, weekdays, cron, count: 1 });
   };
   const options = allowsByHand
     ? [{ value: BY_HAND, label: 'Only when I start it' }, ...EVERY]
@@ -164,6 +166,16 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
   }
   return (
     <>
+      {every === 'week' && (
+        <Choice
+          label="On"
+          w="9rem"
+          data={WEEKDAYS.map((each) => ({ value: String(each), label: WEEKDAY_NAMES[each] }))}
+          value={String(timing.weekdays[0] ?? 1)}
+          disabled={readOnly}
+          onChange={(next) => onChange({ weekdays: [Number(next)] })}
+        />
+      )}
       {every === 'weekdays' && <Weekdays {...{ timing, readOnly, onChange }} />}
       {every === 'month' && (
         <Choice

@@ -1,6 +1,6 @@
 /** When something repeats, as people choose it, and the cron expression that means the same. */
 
-export type Every = 'day' | 'weekdays' | 'month' | 'hours' | 'minutes' | 'cron';
+export type Every = 'day' | 'week' | 'weekdays' | 'month' | 'hours' | 'minutes' | 'cron';
 
 export interface Timing {
   every: Every;
@@ -94,7 +94,7 @@ export function timingOf(expression: string): Timing {
   if (weekdays === null) return expert;
   return weekdays.length === 7
     ? { ...START, every: 'day', time, cron }
-    : { ...START, every: 'weekdays', time, weekdays, cron };
+    : { ...START, every: weekdays.length === 1 ? 'week' : 'weekdays', time, weekdays, cron };
 }
 
 /** The expression; null while a time is not complete. */
@@ -125,6 +125,7 @@ export function timingWords(expression: string): string {
       return `Every day at ${time}`;
     case 'month':
       return `${day === 'L' ? 'The last day' : `Day ${day}`} of each month at ${time}`;
+    case 'week':
     case 'weekdays': {
       const names = weekdays.map((each) => WEEKDAY_NAMES[each] ?? '');
       const days =

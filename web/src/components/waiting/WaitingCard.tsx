@@ -22,11 +22,3 @@ export function WaitingCard({ waiting, hasKeys }: Props) {
   if (kind === 'plan') return <PlanCard {...props} />;
   return kind === 'budget' ? <BudgetCard {...props} /> : <UncertainCard {...props} />;
 }
-
-/** What is asked, in one line. */
-export function askedIn({ kind, title, request }: Waiting): string {
-  if (kind === 'question') return request?.question ?? title;
-  if (kind === 'gate') return request?.message ?? title;
-  if (kind === 'budget') return 'There is not enough budget left';
-  return title;
-}

@@ -5,7 +5,8 @@ import type { Turn } from '@/api/chat-types';
 import type { Waiting } from '@/api/run-types';
 import { Countdown } from '@/components/Elapsed';
 import { RiskChip } from '@/components/RiskChip';
-import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
+import { askedIn } from '@/components/waiting/asked';
+import { WaitingCard } from '@/components/waiting/WaitingCard';
 import classes from './chat.module.css';
 
 interface Props {

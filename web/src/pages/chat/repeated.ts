@@ -19,7 +19,8 @@ export function repeatedWork(turn: Turn): Work | null {
   const kept = wanted.length > 0 ? wanted : calls;
   const [only, ...others] = kept;
   if (!only) return null;
-  const query = others.length === 0 ? queryIn(only) : null;
+  const isWhole = turn.reading?.reading?.limit === null;
+  const query = others.length === 0 ? queryIn(only, isWhole) : null;
   if (query) return { query };
   return {
     steps: kept.map(({ title, tool, arguments: given }) => ({
@@ -31,7 +32,7 @@ export function repeatedWork(turn: Turn): Work | null {
 }
 
 /** The SQL of a call that read rows and did nothing else; its filters are in it. */
-function queryIn({ value, commits, artifacts, arguments: given }: TurnCall) {
+function queryIn({ value, commits, artifacts, arguments: given }: TurnCall, isWhole: boolean) {
   if (commits.length > 0 || artifacts.length > 0) return null;
   const { sql, compiled_sql: compiled } = (value ?? {}) as Record<string, unknown>;
   const { sql: asked, parameters = {} } = (given ?? {}) as Record<string, unknown>;
@@ -40,5 +41,8 @@ function queryIn({ value, commits, artifacts, arguments: given }: TurnCall) {
     return { language: 'sql' as const, code: asked, parameters: values };
   }
   const code = typeof compiled === 'string' ? compiled : sql;
-  return typeof code === 'string' ? { language: 'sql' as const, code, parameters: {} } : null;
+  if (typeof code !== 'string') return null;
+  // The chat shows the first rows of a list. A playbook takes all of them, unless somebody asked for the first.
+  const whole = isWhole ? code.replace(/\s+LIMIT \d+\s*$/, '') : code;
+  return { language: 'sql' as const, code: whole, parameters: {} };
 }

@@ -1,15 +1,5 @@
 /** Adds a connection or changes one: first its kind, then the form that the kind brings. */
-import {
-  Alert,
-  Button,
-  Group,
-  Modal,
-  PasswordInput,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Modal, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import {
@@ -21,6 +11,7 @@ import {
 import { fieldMessages } from '@/api/errors';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { SchemaForm } from '@/components/SchemaForm';
 import { initialValues, missingFields } from '@/components/schema-form';
 import { showDone } from '@/components/undo';
@@ -159,14 +150,11 @@ function ConnectionForm({
           </Alert>
         )}
         <FormError error={save.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {changed === null ? 'Add' : 'Save'}
-          </Button>
-        </Group>
+        <FormFooter
+          submit={changed === null ? 'Add' : 'Save'}
+          isPending={save.isPending}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

@@ -47,7 +47,7 @@ export function Proposals({ projectId, onAccepted }: Props) {
     >
       {query.data.length === 0 ? (
         <Text size="sm" c="dimmed" p="md">
-          Nothing that is not connected already.
+          Steward found no other connections.
         </Text>
       ) : (
         <ul className={classes.proposals}>

@@ -1,9 +1,10 @@
 /** What was found, to be corrected and named, and the way to load it: the same for files and tables. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, type SubmitEvent, useState } from 'react';
 import { ApiError, fieldMessages } from '@/api/errors';
 import type { Inspection } from '@/api/uploads';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { useFormats } from '@/components/format';
 import { WorkProgress } from '@/components/WorkProgress';
 import { Alternatives } from './Alternatives';
@@ -92,18 +93,13 @@ export function Review(props: Props) {
             onCancel={load.cancel}
           />
         ) : (
-          <Group justify="flex-end" gap="xs">
-            <Button variant="subtle" color="gray" onClick={onLeave}>
-              {leaving}
-            </Button>
-            <Button
-              type="submit"
-              loading={load.stage === 'inspecting'}
-              disabled={!name.trim() || (asks && !accepted)}
-            >
-              Load
-            </Button>
-          </Group>
+          <FormFooter
+            submit="Load"
+            cancel={leaving}
+            isPending={load.stage === 'inspecting'}
+            isDisabled={!name.trim() || (asks && !accepted)}
+            onCancel={onLeave}
+          />
         )}
       </Stack>
     </form>

@@ -15,14 +15,8 @@ import { itemsOf } from '@/api/lists';
 import { useProject } from '@/app/project';
 import { isNumeric } from '@/components/column-types';
 import type { Aggregate, Delivery, Making, Summary } from '@/flows/guide';
-import {
-  AGGREGATES,
-  CHART_KINDS,
-  type ChartRequest,
-  fieldsFor,
-  isComplete,
-  withKind,
-} from '../dataset/charts/chart-request';
+import { type ChartRequest, isComplete } from '../dataset/charts/chart-request';
+import { ChartFields } from '@/pages/dataset/charts/ChartFields';
 
 interface Column {
   name: string;
@@ -65,48 +59,15 @@ export function MakeFields({ make, columns, without = [], onChange }: MakeProps)
         </Stack>
       </Radio.Group>
       {make.kind === 'chart' && (
-        <ChartFields
-          chart={make.chart as ChartRequest}
-          columns={columns}
-          onChange={(chart) => onChange({ kind: 'chart', chart })}
-        />
+        <Group gap="sm" align="flex-start">
+          <ChartFields
+            chart={make.chart as ChartRequest}
+            columns={columns}
+            onChange={(chart) => onChange({ kind: 'chart', chart })}
+          />
+        </Group>
       )}
     </Stack>
-  );
-}
-
-const LABELS = { x: 'Across', y: 'Measured', colour: 'Colour', value: 'Value', aggregate: 'By' };
-
-interface ChartProps {
-  chart: ChartRequest;
-  columns: readonly Column[];
-  onChange: (chart: ChartRequest) => void;
-}
-
-function ChartFields({ chart, columns, onChange }: ChartProps) {
-  return (
-    <Group gap="sm" align="flex-start">
-      <Select
-        label="Kind"
-        data={CHART_KINDS}
-        value={chart.kind}
-        allowDeselect={false}
-        onChange={(kind) => kind !== null && onChange(withKind(chart, kind))}
-      />
-      {fieldsFor(chart.kind).map(({ field, required }) => (
-        <Select
-          key={field}
-          label={LABELS[field]}
-          withAsterisk={required}
-          data={field === 'aggregate' ? AGGREGATES : columns.map(({ name }) => name)}
-          value={chart[field] ?? null}
-          placeholder={required ? 'Choose a column' : 'automatic'}
-          searchable={field !== 'aggregate'}
-          clearable={!required}
-          onChange={(value) => onChange({ ...chart, [field]: value })}
-        />
-      ))}
-    </Group>
   );
 }
 

@@ -1,10 +1,11 @@
 /** Saves a guided flow: as a draft on the canvas, or switched on at once. */
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { useCreatePlaybook, useDeployPlaybook } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
+import classes from '@/components/FormFooter.module.css';
 import { showDone, showFailure } from '@/components/undo';
 
 const SWITCH_ON = 'switch-on';
@@ -64,7 +65,7 @@ export function SaveGuided({ hasSchedule, isPending, onCancel }: Props) {
           ? 'The schedule starts when you switch the flow on. A draft runs only when you start it.'
           : 'Steward saves a draft and opens it on the canvas. It runs only when you start it.'}
       </Text>
-      <Group justify={onCancel ? 'flex-end' : 'flex-start'} gap="xs">
+      <div className={classes.footer} style={onCancel ? {} : { justifyContent: 'flex-start' }}>
         {onCancel && (
           <Button variant="default" onClick={onCancel}>
             Cancel
@@ -78,7 +79,7 @@ export function SaveGuided({ hasSchedule, isPending, onCancel }: Props) {
             Save and switch on
           </Button>
         )}
-      </Group>
+      </div>
     </>
   );
 }

@@ -14,6 +14,7 @@ import classes from './home.module.css';
 /** What need not hold up the first page. */
 const RecentActivity = lazy(() => import('./RecentActivity'));
 const NextSteps = lazy(() => import('./NextSteps'));
+const WaitingHere = lazy(() => import('./WaitingHere'));
 const AskBox = lazy(() => import('./AskBox'));
 
 export default function HomePage() {
@@ -42,6 +43,9 @@ export default function HomePage() {
               <AskBox projectId={project.id} />
             </Suspense>
           )}
+          <Suspense>
+            <WaitingHere projectId={project.id} />
+          </Suspense>
           <Section
             title="Datasets"
             description={

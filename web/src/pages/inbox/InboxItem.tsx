@@ -16,7 +16,8 @@ import { projectPath, useProject } from '@/app/project';
 import { Countdown } from '@/components/Elapsed';
 import { RelativeTime } from '@/components/Moment';
 import { RiskChip } from '@/components/RiskChip';
-import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
+import { askedIn } from '@/components/waiting/asked';
+import { WaitingCard } from '@/components/waiting/WaitingCard';
 import classes from './inbox.module.css';
 import { idOf } from './selection';
 

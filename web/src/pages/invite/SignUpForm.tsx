@@ -12,10 +12,18 @@ interface Props {
   onDone: () => void;
 }
 
+/** "mia.lopez@…" is probably Mia Lopez. */
+const nameIn = (email: string) =>
+  email
+    .replace(/@.*/, '')
+    .split(/[._+-]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join(' ');
+
 export function SignUpForm({ token, email, onDone }: Props) {
   const signUp = useSignUp();
   const form = useForm({
-    initialValues: { name: '', email: email ?? '', password: '' },
+    initialValues: { name: nameIn(email ?? ''), email: email ?? '', password: '' },
     validate: {
       name: (name) => (name.trim() === '' ? 'Tell your colleagues who you are.' : null),
       email: (address) => (address.includes('@') ? null : 'Enter your e-mail address.'),

@@ -68,6 +68,11 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
       { onError: (error) => form.setErrors(fieldMessages(error)) },
     ),
   );
+  const choosePlaybook = (playbook: string | null) => {
+    form.setFieldValue('playbook', playbook ?? '');
+    // Who comes to run one playbook needs no more than that.
+    if (playbook !== null && !form.isDirty('role')) form.setFieldValue('role', 'operator');
+  };
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
@@ -96,7 +101,7 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
           limit={60}
           value={form.values.playbook === '' ? null : form.values.playbook}
           error={form.errors.playbook}
-          onChange={(playbook) => form.setFieldValue('playbook', playbook ?? '')}
+          onChange={choosePlaybook}
         />
         <Text size="sm" c="dimmed">
           {roleName(form.values.role)}: {ROLE_DESCRIPTIONS[form.values.role].toLowerCase()}.

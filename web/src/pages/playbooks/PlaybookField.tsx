@@ -68,7 +68,7 @@ export function PlaybookField({ value, onChange, check, readOnly = false }: Prop
       value={value}
       onChange={onChange}
       problems={value.trim() === '' || readOnly ? [] : problems}
-      fine={check.check?.valid && !readOnly ? 'It holds together.' : ''}
+      fine={check.check?.valid && !readOnly ? 'No problems found.' : ''}
       isChecking={check.isChecking && !readOnly}
       readOnly={readOnly}
       minRows={16}

@@ -156,7 +156,12 @@ function useSaveSchedule(playbook: PlaybookDetail, name: string) {
   });
 }
 
-function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
+interface SetProps {
+  playbook: PlaybookDetail;
+  onSaved?: () => void;
+}
+
+export function SetSchedule({ playbook, onSaved }: SetProps) {
   const kept = scheduleIn(playbook);
   const save = useSaveSchedule(playbook, kept?.name ?? NAME);
   const fields = inputFields(playbook.inputs);
@@ -173,7 +178,7 @@ function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
     if (filled.problems !== null) return;
     const { cron, timeZone } = when;
     const settings = { cron, time_zone: timeZone, missed, inputs: filled.arguments };
-    save.mutate({ settings, isOn });
+    save.mutate({ settings, isOn }, onSaved && { onSuccess: onSaved });
   };
   const said = save.error instanceof ApiError ? new Error(save.error.detail) : save.error;
   const hasMore = playbook.deployed !== null && playbook.deployed !== playbook.head;

@@ -5,7 +5,7 @@ import type { Artifact } from '@/api/run-types';
 import { artifactAddress } from '@/api/runs';
 import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
-import { byInterest, kindOf, KINDS } from './files/kinds';
+import { kindOf, KINDS, withPrints } from './files/kinds';
 import classes from './run.module.css';
 
 const FilePreview = lazy(() => import('./files/FilePreview'));
@@ -13,17 +13,17 @@ const FilePreview = lazy(() => import('./files/FilePreview'));
 export function Artifacts({ runId, artifacts }: { runId: string; artifacts: Artifact[] }) {
   const project = useProject();
   const formats = useFormats();
-  const ordered = byInterest(artifacts);
+  const ordered = withPrints(artifacts);
   return (
     <ul className={classes.artifacts}>
-      {ordered.map((artifact, index) => {
+      {ordered.map(({ artifact, print }, index) => {
         const { digest, name, size } = artifact;
         const address = artifactAddress(project.id, runId, digest);
         return (
           <li
             key={`${digest}/${name}`}
             className={classes.artifact}
-            data-first={(index === 0 && ordered.length > 1) || undefined}
+            data-first={index === 0 || undefined}
           >
             <div className={classes.thumbnail}>
               <Suspense>
@@ -35,6 +35,18 @@ export function Artifacts({ runId, artifacts }: { runId: string; artifacts: Arti
             </Anchor>
             <Text size="xs" c="dimmed">
               {KINDS[kindOf(artifact)].word} · {formats.bytes(size)}
+              {print && (
+                <>
+                  {' · '}
+                  <Anchor
+                    href={artifactAddress(project.id, runId, print.digest)}
+                    download={print.name}
+                    inherit
+                  >
+                    PDF, {formats.bytes(print.size)}
+                  </Anchor>
+                </>
+              )}
             </Text>
           </li>
         );

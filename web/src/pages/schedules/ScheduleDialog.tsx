@@ -1,4 +1,4 @@
-/** Creates a schedule, or changes when one starts. */
+/** When a flow starts: asked for a new schedule, or changed. */
 import { Modal, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { fieldMessages } from '@/api/errors';
@@ -18,16 +18,15 @@ interface Props {
   onClose: () => void;
 }
 
-export function ScheduleDialog({ schedule, onClose }: Props) {
-  const title = schedule === null ? 'Create a schedule' : `Change ${schedule.name}`;
+export function ScheduleDialog({ schedule, onClose }: Props & { schedule: Schedule }) {
   return (
-    <Modal opened onClose={onClose} title={title} size="44rem">
+    <Modal opened onClose={onClose} title={`Change ${schedule.name}`} size="44rem">
       <ScheduleForm {...{ schedule, onClose }} />
     </Modal>
   );
 }
 
-function ScheduleForm({ schedule, onClose }: Props) {
+export function ScheduleForm({ schedule, onClose }: Props) {
   const project = useProject();
   const create = useCreateSchedule(project.id);
   const change = useChangeSchedule(project.id);

@@ -1,13 +1,16 @@
-/** Flows that start by themselves, each moment once. */
+/** Playbooks and flows that start by themselves, each moment once. */
 import { Button } from '@mantine/core';
 import { CalendarPlus } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Schedule } from '@/api/run-types';
 import { useMay } from '@/app/project';
 import { Page } from '@/components/Page';
 import { useDialog } from '@/components/use-search-param';
+import { PlaybookSchedules } from './PlaybookSchedules';
 import { ScheduleDialog } from './ScheduleDialog';
 import { ScheduleTable } from './ScheduleTable';
+
+const CreateDialog = lazy(() => import('./CreateDialog'));
 
 export default function SchedulesPage() {
   const mayChange = useMay('editor');
@@ -21,11 +24,16 @@ export default function SchedulesPage() {
   return (
     <Page
       title="Schedules"
-      description="Flows that start at set times. To schedule a playbook, open it and choose Schedule."
+      description="Playbooks and flows that start at set times."
       actions={create}
     >
+      <PlaybookSchedules />
       <ScheduleTable create={create} onChange={setChanged} />
-      {mayChange && dialog.opened && <ScheduleDialog schedule={null} onClose={dialog.close} />}
+      {mayChange && dialog.opened && (
+        <Suspense>
+          <CreateDialog onClose={dialog.close} />
+        </Suspense>
+      )}
       {changed !== null && <ScheduleDialog schedule={changed} onClose={() => setChanged(null)} />}
     </Page>
   );

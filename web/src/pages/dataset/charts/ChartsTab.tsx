@@ -1,5 +1,5 @@
 /** Charts of the dataset: suggested ones, and any other by choosing its columns. */
-import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChartColumn, Download } from 'lucide-react';
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
@@ -13,16 +13,13 @@ import { useFormats } from '@/components/format';
 import { showFailure } from '@/components/undo';
 import { RepeatButton } from '@/pages/flows/RepeatButton';
 import {
-  AGGREGATES,
   asRequest,
-  CHART_KINDS,
   type ChartRequest,
   describeChart,
   type DrawnChart,
-  fieldsFor,
   isComplete,
-  withKind,
 } from './chart-request';
+import { ChartFields } from './ChartFields';
 import classes from './charts.module.css';
 
 const VegaChart = lazy(() => import('./VegaChart'));
@@ -51,7 +48,9 @@ export default function ChartsTab({ dataset }: { dataset: Dataset }) {
   return (
     <div className={classes.columns}>
       <div className={classes.choices}>
-        <Fields dataset={dataset} chart={chart} onChange={setChosen} />
+        <Stack gap="xs">
+          <ChartFields chart={chart} columns={dataset.columns} onChange={setChosen} />
+        </Stack>
         {suggestions.data.length > 0 && (
           <div>
             <Text size="sm" fw={600} mb={4} id="suggested-charts">
@@ -82,44 +81,6 @@ export default function ChartsTab({ dataset }: { dataset: Dataset }) {
         </EmptyState>
       )}
     </div>
-  );
-}
-
-interface FieldsProps {
-  dataset: Dataset;
-  chart: ChartRequest;
-  onChange: (chart: ChartRequest) => void;
-}
-
-const LABELS = { x: 'Across', y: 'Measured', colour: 'Colour', value: 'Value', aggregate: 'By' };
-
-function Fields({ dataset, chart, onChange }: FieldsProps) {
-  const columns = dataset.columns.map(({ name }) => name);
-  return (
-    <Stack gap="xs">
-      <Select
-        label="Kind"
-        data={CHART_KINDS}
-        value={chart.kind}
-        allowDeselect={false}
-        onChange={(kind) => {
-          if (kind !== null) onChange(withKind(chart, kind));
-        }}
-      />
-      {fieldsFor(chart.kind).map(({ field, required }) => (
-        <Select
-          key={field}
-          label={LABELS[field]}
-          withAsterisk={required}
-          data={field === 'aggregate' ? AGGREGATES : columns}
-          value={chart[field] ?? null}
-          placeholder={required ? 'Choose a column' : 'automatic'}
-          searchable={field !== 'aggregate'}
-          clearable={!required}
-          onChange={(value) => onChange({ ...chart, [field]: value })}
-        />
-      ))}
-    </Stack>
   );
 }
 

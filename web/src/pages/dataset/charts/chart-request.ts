@@ -7,6 +7,8 @@ export interface ChartRequest {
   colour?: string | null;
   value?: string | null;
   aggregate?: string | null;
+  /** The period of a date on the axis. */
+  time_unit?: string | null;
   [option: string]: unknown;
 }
 
@@ -17,23 +19,24 @@ export interface DrawnChart {
   notes: string[];
 }
 
-export type ChartField = 'x' | 'y' | 'colour' | 'value' | 'aggregate';
+export type ChartField = 'x' | 'y' | 'colour' | 'value' | 'aggregate' | 'time_unit';
 
 /** The fields each kind of chart has; those with an exclamation mark it cannot do without. */
 const FIELDS: Record<string, string[]> = {
-  bar: ['x!', 'y', 'aggregate', 'colour'],
-  line: ['x!', 'y', 'aggregate', 'colour'],
-  area: ['x!', 'y', 'aggregate', 'colour'],
+  bar: ['x!', 'time_unit', 'y', 'aggregate', 'colour'],
+  line: ['x!', 'time_unit', 'y', 'aggregate', 'colour'],
+  area: ['x!', 'time_unit', 'y', 'aggregate', 'colour'],
   scatter: ['x!', 'y!', 'colour'],
   histogram: ['x!', 'colour'],
-  heatmap: ['x!', 'y!', 'value', 'aggregate'],
-  pie: ['x!', 'y', 'aggregate'],
+  heatmap: ['x!', 'time_unit', 'y!', 'value', 'aggregate'],
+  pie: ['x!', 'time_unit', 'y', 'aggregate'],
   box: ['y!', 'x'],
-  waterfall: ['x!', 'y!', 'aggregate'],
+  waterfall: ['x!', 'time_unit', 'y!', 'aggregate'],
 };
 
 export const CHART_KINDS = Object.keys(FIELDS);
 export const AGGREGATES = ['count', 'distinct', 'sum', 'mean', 'median', 'min', 'max'];
+export const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
 
 export function fieldsFor(kind: string): { field: ChartField; required: boolean }[] {
   return (FIELDS[kind] ?? []).map((name) => ({

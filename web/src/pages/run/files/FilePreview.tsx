@@ -17,7 +17,12 @@ const LINES = 14;
 /** As much of a text as its beginning needs. */
 const BEGINNING = 20_000;
 /** Larger files are not fetched for a small picture of them. */
-const LARGEST: Record<string, number> = { page: 3_000_000, chart: 1_000_000, xlsx: 5_000_000 };
+const LARGEST: Record<string, number> = {
+  page: 3_000_000,
+  drawing: 1_000_000,
+  chart: 1_000_000,
+  xlsx: 5_000_000,
+};
 
 type Content =
   | { shows: 'page'; html: string }
@@ -115,7 +120,7 @@ async function read(artifact: Artifact, address: string, signal: AbortSignal): P
     const paragraphs = await firstParagraphs(await response.arrayBuffer(), LINES);
     return { shows: 'lines', text: paragraphs.join('\n\n') };
   }
-  if (kind === 'page') return { shows: 'page', html: await response.text() };
+  if (kind === 'page' || kind === 'drawing') return { shows: 'page', html: await response.text() };
   if (kind === 'chart') {
     return { shows: 'chart', spec: (await response.json()) as Record<string, unknown> };
   }

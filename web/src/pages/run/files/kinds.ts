@@ -11,7 +11,7 @@ import {
 import type { Artifact } from '@/api/run-types';
 
 export type FileKind =
-  'page' | 'document' | 'workbook' | 'picture' | 'chart' | 'table' | 'text' | 'other';
+  'page' | 'document' | 'workbook' | 'picture' | 'drawing' | 'chart' | 'table' | 'text' | 'other';
 
 /** In the order in which people look for them: what is written for readers comes first. */
 export const KINDS: Record<FileKind, { word: string; icon: LucideIcon }> = {
@@ -20,6 +20,7 @@ export const KINDS: Record<FileKind, { word: string; icon: LucideIcon }> = {
   workbook: { word: 'Workbook', icon: FileSpreadsheet },
   chart: { word: 'Chart', icon: ChartColumn },
   picture: { word: 'Picture', icon: Image },
+  drawing: { word: 'Drawing', icon: Image },
   table: { word: 'Table', icon: Table2 },
   text: { word: 'Text', icon: FileText },
   other: { word: 'File', icon: File },
@@ -29,6 +30,7 @@ const ORDER = Object.keys(KINDS) as FileKind[];
 const BY_ENDING: Record<string, FileKind> = {
   html: 'page',
   htm: 'page',
+  svg: 'drawing',
   pdf: 'document',
   docx: 'document',
   xlsx: 'workbook',
@@ -48,7 +50,7 @@ export function endingOf(name: string): string {
 }
 
 export function kindOf({ name, media_type: type }: Pick<Artifact, 'name' | 'media_type'>) {
-  if (type.startsWith('image/')) return 'picture';
+  if (type.startsWith('image/') && endingOf(name) !== 'svg') return 'picture';
   if (type.includes('vega') || /\.vl\.json$|vega.*\.json$/i.test(name)) return 'chart';
   return BY_ENDING[endingOf(name)] ?? (type.startsWith('text/') ? 'text' : 'other');
 }
@@ -59,4 +61,23 @@ export function byInterest(artifacts: readonly Artifact[]): Artifact[] {
   return [...unique.values()]
     .reverse()
     .sort((one, other) => ORDER.indexOf(kindOf(one)) - ORDER.indexOf(kindOf(other)));
+}
+
+export interface Shown {
+  artifact: Artifact;
+  /** The same as PDF. */
+  print: Artifact | null;
+}
+
+/** A report and its PDF are one thing to a reader. */
+export function withPrints(artifacts: readonly Artifact[]): Shown[] {
+  const ordered = byInterest(artifacts);
+  const printOf = ({ name }: Artifact) =>
+    ordered.find((each) => each.name === name.replace(/\.html?$/i, '.pdf')) ?? null;
+  const shown = ordered.map((artifact) => ({
+    artifact,
+    print: kindOf(artifact) === 'page' ? printOf(artifact) : null,
+  }));
+  const prints = new Set(shown.map(({ print }) => print));
+  return shown.filter(({ artifact }) => !prints.has(artifact));
 }

@@ -1,0 +1,65 @@
+/** The choices that make a chart: its kind, its columns and the period of a date. */
+import { Select } from '@mantine/core';
+import { isMoment } from '@/components/column-types';
+import {
+  AGGREGATES,
+  CHART_KINDS,
+  type ChartField,
+  type ChartRequest,
+  fieldsFor,
+  PERIODS,
+  withKind,
+} from './chart-request';
+
+interface Props {
+  chart: ChartRequest;
+  columns: readonly { name: string; type: string }[];
+  onChange: (chart: ChartRequest) => void;
+}
+
+const LABELS = {
+  x: 'Across',
+  time_unit: 'Period',
+  y: 'Measured',
+  colour: 'Colour',
+  value: 'Value',
+  aggregate: 'Calculated as',
+};
+/** What a field offers where that is not the columns. */
+const CHOICES: Partial<Record<ChartField, string[]>> = {
+  aggregate: AGGREGATES,
+  time_unit: PERIODS,
+};
+
+export function ChartFields({ chart, columns, onChange }: Props) {
+  const across = columns.find(({ name }) => name === chart.x);
+  const fields = fieldsFor(chart.kind).filter(
+    ({ field }) => field !== 'time_unit' || isMoment(across?.type ?? ''),
+  );
+  const change = (field: ChartField, value: string | null) =>
+    onChange({ ...chart, ...(field === 'x' && { time_unit: null }), [field]: value });
+  return (
+    <>
+      <Select
+        label="Kind"
+        data={CHART_KINDS}
+        value={chart.kind}
+        allowDeselect={false}
+        onChange={(kind) => kind !== null && onChange(withKind(chart, kind))}
+      />
+      {fields.map(({ field, required }) => (
+        <Select
+          key={field}
+          label={LABELS[field]}
+          withAsterisk={required}
+          data={CHOICES[field] ?? columns.map(({ name }) => name)}
+          value={chart[field] ?? null}
+          placeholder={required ? 'Choose a column' : 'automatic'}
+          searchable={!(field in CHOICES)}
+          clearable={!required}
+          onChange={(value) => change(field, value)}
+        />
+      ))}
+    </>
+  );
+}
