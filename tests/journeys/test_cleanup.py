@@ -135,5 +135,6 @@ def test_the_first_finished_playbook_takes_few_interactions(
     choose(page, page, "Dataset", "crm_customers")
     page.get_by_role("button", name="Run", exact=True).click()
     expect_status(page, "Done")
-    expect(page.get_by_text("Data quality.pdf").first).to_be_visible()
+    expect(page.get_by_text("Data quality.html").first).to_be_visible()
+    expect(page.get_by_role("link", name="PDF, ").first).to_be_visible()
     assert interactions <= MOST_INTERACTIONS, f"it takes {interactions} interactions"
