@@ -139,7 +139,8 @@ describe('an invitation', () => {
       }),
     });
     renderApp('/invite?token=inv_1');
-    await userEvent.type(await screen.findByLabelText('Your name'), 'Grace');
+    // The address proposes it.
+    expect(await screen.findByLabelText('Your name')).toHaveValue('Grace');
     await userEvent.type(screen.getByLabelText('Choose a password'), 'short');
     await userEvent.click(screen.getByRole('button', { name: 'Join' }));
     expect(await screen.findByText('A password has at least 10 characters.')).toBeInTheDocument();
