@@ -244,6 +244,22 @@ def test_rows_behind_a_count_and_after_work_are_shown() -> None:
         assert asked(message, SHOP, worked).status == "fact", message
 
 
+def test_those_that_rows_belong_to_are_listed_with_how_many_they_have() -> None:
+    for message in ("which customers have overdue invoices", "customers with overdue invoices"):
+        made = fact(message, SHOP)
+        assert "company" in str(made["group"]), message
+        assert (made["aggregate"][0]["function"], len(made["filters"])) == ("count", 1)
+    for message in ("which customers have no overdue invoices", "customers without invoices"):
+        assert asked(message, SHOP).status != "fact", message
+
+
+def test_an_average_of_rows_asks_for_the_figure() -> None:
+    found = asked("average invoice per country", SHOP)
+    assert found.status == "proposal"
+    columns = [each.measures[0].column for each in found.nearest]
+    assert [each.column for each in columns if each is not None] == ["gross", "net"]
+
+
 def test_a_follow_up_without_anything_before_it_is_not_guessed() -> None:
     for message in ("by month", "only Germany", "as a bar chart", "how many of those are paid?"):
         assert asked(message, SHOP).status != "fact", message

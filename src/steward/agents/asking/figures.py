@@ -290,13 +290,8 @@ class Figures(Pieces):
         if piece is None:
             return 0
         kind = self._figure_kind(at)
-        if kind == "table" and functions == ["sum"]:
-            sense = self._sense(at, "table")
-            if sense is not None and sense.table == self._base:
-                self.found.measures.append(COUNT)
-                self.found.named_table = True
-                self._take(at)
-                return 1
+        if kind == "table" and self._figure_of_each(at, functions):
+            return 1
         metric = self._sense(at, "metric") if kind == "metric" else None
         if metric is not None and functions == ["sum"]:
             self.found.measures.append(Measured(metric=metric.name))
@@ -320,6 +315,36 @@ class Figures(Pieces):
                 self.found.measures.append(Measured(function=function, column=each))
         self._take(*taken)
         return len(taken)
+
+    def _figure_of_each(self, at: int, functions: Sequence[str]) -> bool:
+        """ "The average invoice": of the only figure that the table has; of several one has to be chosen."""
+        sense = self._sense(at, "table")
+        if sense is None or sense.table != self._base or len(functions) != 1:
+            return False
+        if functions == ["sum"]:
+            # "All invoices in total": how many there are.
+            self.found.measures.append(COUNT)
+            self.found.named_table = True
+            self._take(at)
+            return True
+        figures = [
+            ref
+            for each in self._world.datasets[self._base].columns
+            if self._is_figure(ref := ColumnRef(column=each.name))
+        ]
+        function: Any = functions[0]
+        measures = [Measured(function=function, column=each) for each in figures]
+        if not measures or function in {"count", "count_distinct"}:
+            return False
+        self.found.measures.append(measures[0])
+        self.found.named_table = True
+        if len(measures) == 1:
+            self.found.assumed.append(f"I took {figures[0].column}.")
+        else:
+            about = f"the figure of each {self._world.table(self._base).row or self._base}"
+            self.found.open.append(Choice(about, measures[0], tuple(measures[1:])))
+        self._take(at)
+        return True
 
     def _counts(self) -> None:
         for at, _ in list(self._free("count")):

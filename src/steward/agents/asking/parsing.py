@@ -27,6 +27,7 @@ _IS_THE: Final = frozenset({"is", "are", "was", "were", "the"})
 _JOINING: Final = frozenset({"and", "or", "it", "which"})
 _PERSONS: Final = frozenset({"who", "where"})
 """Questions that no figure answers."""
+_AGAINST: Final = frozenset({"not", "empty", "and", "or", "by"})
 _VERBS: Final = frozenset({"is", "are", "was", "were", "have", "has", "had", "did", "do", "does"})
 
 
@@ -52,6 +53,7 @@ class Parser(Conditions, Ranking):
             self._set_against,
             self._whole_tables,
             self._parts,
+            self._owners,
             self._columns_left,
             self._verbs,
             self._units,
@@ -184,6 +186,29 @@ class Parser(Conditions, Ranking):
                 # "Share of counties that …", where nearly every row is a county.
                 self.found.assumed.append(f"Each row counts as one {column.column}.")
                 self._take(at + 1)
+
+    def _owners(self) -> None:
+        """ "Which customers have overdue invoices": those that such rows belong to, and how many they have."""
+        found = self.found
+        if found.measures or found.groups or found.columns:
+            return
+        for at, _ in list(self._free("name")):
+            whole = self._sense(at, "table")
+            rows = next((n for n in range(at + 1, len(self.pieces)) if self._is_base(n)), None)
+            if whole is None or whole.table == self._base or rows is None:
+                continue
+            between = {self.pieces[n].kind for n in range(at + 1, rows) if n not in self._used}
+            group = self._subject(at)
+            if group is None or between - {"silent"} or self._is_said_against(at, rows):
+                continue
+            self._add_group(group)
+            found.measures.append(COUNT)
+            self._take(at, *(n for n, _ in self._free("which", "rows") if n < at))
+            return
+
+    def _is_said_against(self, first: int, last: int) -> bool:
+        """Whether "not" or "and" stands between: those without such rows, or both tables."""
+        return any(self.pieces[n].kind in _AGAINST for n in range(first + 1, last))
 
     def _columns_left(self) -> None:
         """Columns that nothing else took: truth values, figures, columns to show."""
