@@ -109,7 +109,7 @@ def test_one_of_several_tables_on_a_sheet_is_chosen(filled: Terminal) -> None:
     file = filled.folder / "two.xlsx"
     book = openpyxl.Workbook()
     for row in (("a", "n"), ("x", 1), ("y", 2), (), ("b", "m"), ("z", 3.5), ("w", 4)):
-        book.active.append(row)  # type: ignore[union-attr]
+        book.active.append(row)
     book.save(file)
     assert "--read 'table=Sheet!A5:B7'" in filled.run("data", "inspect", str(file)).out
     refused = filled.run("data", "add", str(file), code=1)

@@ -25,7 +25,7 @@ def sheet(tmp_path: Path, *blocks: tuple[int, int, list[tuple[Any, ...]]]) -> Pa
     for top, left, block in blocks:
         for i, row in enumerate(block):
             for j, cell in enumerate(row):
-                book.active.cell(top + i, left + j, cell)  # type: ignore[union-attr]
+                book.active.cell(top + i, left + j, cell)
     path = tmp_path / "book.xlsx"
     book.save(path)
     return path
@@ -99,7 +99,7 @@ def test_dates_counted_from_1904_are_the_days_they_say(tmp_path: Path) -> None:
     book.epoch = CALENDAR_MAC_1904
     day = datetime.date(2024, 2, 29)
     for row in [("day", "n"), (day, 1), (day + datetime.timedelta(1), 2)]:
-        book.active.append(row)  # type: ignore[union-attr]
+        book.active.append(row)
     book.save(tmp_path / "mac.xlsx")
     assert loaded(tmp_path / "mac.xlsx")[1][0] == (day, 1)
 

@@ -111,7 +111,7 @@ def test_a_table_of_a_sheet_and_nested_records_are_chosen(page: Page, tmp_path: 
     book = openpyxl.Workbook()
     tables = [("region", "sales"), ("north", 1), ("south", 2), (), ("person", "size"), ("", "m")]
     for row in (*tables, ("Ann", 1.7), ("Bob", 1.8)):
-        book.active.append(row)  # type: ignore[union-attr]
+        book.active.append(row)
     book.save(tmp_path / "figures.xlsx")
     dialog = load(page, tmp_path / "figures.xlsx")
     expect(dialog.get_by_role("row", name=re.compile("^sales"))).to_be_visible()
