@@ -286,7 +286,7 @@ class SpanReader:
             about[genai.RESULT] = _spelled(result)
         name = f"{genai.EXECUTE_TOOL} {tool}"
         made = self._made(entry, genai.EXECUTE_TOOL, name, "TOOL", about)
-        code = f"http-{refused}" if refused else _failure_code(result)
+        code = f"http-{refused}" if refused else _failure(result).get("code")
         if code is None or made.error is not None:
             return made
         return replace(made, error=code, attributes={**made.attributes, genai.ERROR: code})
@@ -362,8 +362,7 @@ def _changed(result: Json) -> bool:
 
 def _refusal(tool: str, result: Json) -> int:
     """The status with which a service outside refused a call or failed; 0 where it did not."""
-    failure = result.get("failure") if isinstance(result, Mapping) else None
-    if isinstance(failure, Mapping) and failure["status"]:
+    if (failure := _failure(result)) and failure["status"]:
         return int(failure["status"])
     value = result.get("value") if isinstance(result, Mapping) and connector_of(tool) else None
     if not isinstance(value, Mapping) or value.get("failed") is not True:
@@ -372,10 +371,9 @@ def _refusal(tool: str, result: Json) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _failure_code(result: Json) -> str | None:
-    """How a call failed whose service gave no status."""
-    failure = result.get("failure") if isinstance(result, Mapping) else None
-    return str(failure["code"]) if isinstance(failure, Mapping) else None
+def _failure(result: Json) -> Mapping[str, Any]:
+    """What the record says of a call whose service answered with an error; journals of earlier releases do not."""
+    return result.get("failure") or {} if isinstance(result, Mapping) else {}
 
 
 def _moment(text: str) -> datetime:

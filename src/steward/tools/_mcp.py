@@ -153,7 +153,10 @@ class McpTools:
             sources=(f"{WORD}:{connection.name}/{accepted.name}",),
             trusted=False,
             cost=Cost(bytes=len(text)),
-            failure=Failure(f"{summary}.") if answer.failed else None,
+            # Its title is a stranger's text, and what went wrong may be told to a model.
+            failure=Failure(f"{server_tool_name(connection, accepted.name)} failed.")
+            if answer.failed
+            else None,
         )
 
 

@@ -225,7 +225,13 @@ class ServiceTools:
             sources=(f"{WORD}:{known.connection.name}/{known.operation.name}",),
             trusted=False,
             cost=Cost(bytes=answer.size),
-            failure=failure_of(summary, answer.status) if answer.failed else None,
+            # Its title is a stranger's text, and what went wrong may be told to a model.
+            failure=failure_of(
+                f"{operation_tool_name(known.connection, known.operation.name)} {told}",
+                answer.status,
+            )
+            if answer.failed
+            else None,
         )
 
 

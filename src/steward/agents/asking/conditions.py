@@ -78,11 +78,7 @@ class Conditions(Pieces):
         self, at: int, test: str, numbers: Sequence[Any], places: Sequence[int]
     ) -> None:
         """ "Countries with more than 20": of the only figure that the table has; of several one has to be chosen."""
-        figures = [
-            ref
-            for each in self._world.datasets[self._base].columns
-            if self._is_figure(ref := ColumnRef(column=each.name))
-        ]
+        figures = self._figures_of_base()
         unread = [self._at(beside, "unknown", "unit") for beside in (at - 1, places[-1] + 1)]
         if not figures or any(unread):
             return

@@ -327,11 +327,7 @@ class Figures(Pieces):
             self.found.named_table = True
             self._take(at)
             return True
-        figures = [
-            ref
-            for each in self._world.datasets[self._base].columns
-            if self._is_figure(ref := ColumnRef(column=each.name))
-        ]
+        figures = self._figures_of_base()
         function: Any = functions[0]
         measures = [Measured(function=function, column=each) for each in figures]
         if not measures or function in {"count", "count_distinct"}:

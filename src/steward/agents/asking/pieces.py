@@ -162,6 +162,10 @@ class Pieces:
     def _is_figure(self, ref: ColumnRef) -> bool:
         return self._is_number(ref) and self._role(ref) == "measure"
 
+    def _figures_of_base(self) -> list[ColumnRef]:
+        refs = (ColumnRef(column=each.name) for each in self._world.datasets[self._base].columns)
+        return [ref for ref in refs if self._is_figure(ref)]
+
     def _near(self, at: int, beside: int) -> bool:
         first, second = sorted((self.pieces[at], self.pieces[beside]), key=lambda each: each.first)
         between = set(self._words[first.last : second.first])
