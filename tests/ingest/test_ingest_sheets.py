@@ -14,6 +14,7 @@ from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from steward import ingest
 from steward.core.errors import Invalid, NotFound
 from steward.ingest import Options
+from steward.ingest.sheet_tables import find_regions
 
 FIRST = [("region", "sales"), ("north", 10), ("south", 20)]
 SECOND = [("person", "age", "size"), ("Ann", 31, 1.7), ("Bob", 42, 1.8)]
@@ -158,3 +159,15 @@ def test_names_that_collide_when_records_are_flattened_stay_apart(tmp_path: Path
 def test_flat_records_are_not_offered_to_be_flattened(tmp_path: Path) -> None:
     path = nested(tmp_path, [{"a": 1, "l": [1, 2]}, {"a": 2, "l": []}])
     assert ingest.inspect(path, path.name).alternatives == ()
+
+
+def test_a_sheet_of_tables_within_tables_ends() -> None:
+    """Each level splits off one column and one row; the rest lies within."""
+    size = 1_000
+    rows: list[list[str | None]] = [[None] * size for _ in range(size)]
+    for end in range(size, 2, -2):
+        for place in range(end):
+            rows[place][end - 1] = "x"
+        for place in range(end - 2):
+            rows[end - 1][place] = "x"
+    assert find_regions(rows, 1) == ()

@@ -15,6 +15,8 @@ _REFERENCE = re.compile(
     r"\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6}):\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})"
 )
 _MOST_BLOCKS = 200
+_MOST_SPLITS = 12
+"""Deeper than tables lie in each other on any sheet that people make; a sheet made to cost time goes deeper."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,17 @@ def find_regions(rows: Sequence[Cells], left: int) -> tuple[Region, ...]:
     return tuple(replace(r, left=r.left + left - 1, right=r.right + left - 1) for r in whole)
 
 
-def _blocks(rows: Sequence[Cells], within: Region) -> Iterator[Region]:
+def _blocks(rows: Sequence[Cells], within: Region, splits: int = 0) -> Iterator[Region]:
     """Rectangles that no blank row or column crosses."""
+    if splits > _MOST_SPLITS:
+        yield within
+        return
     bands = _runs(within.top, within.bottom, lambda row: _is_filled(rows, row, within))
     if not bands:
         return
     if len(bands) > 1:
         for top, bottom in bands:
-            yield from _blocks(rows, replace(within, top=top, bottom=bottom))
+            yield from _blocks(rows, replace(within, top=top, bottom=bottom), splits + 1)
         return
     top, bottom = bands[0]
     held = {
@@ -93,7 +98,7 @@ def _blocks(rows: Sequence[Cells], within: Region) -> Iterator[Region]:
     strips = _runs(within.left, within.right, held.__contains__)
     if len(strips) > 1:
         for left, right in strips:
-            yield from _blocks(rows, Region(top, left, bottom, right))
+            yield from _blocks(rows, Region(top, left, bottom, right), splits + 1)
         return
     yield Region(top, strips[0][0], bottom, strips[0][1])
 
