@@ -86,12 +86,26 @@ def test_bombs_are_read_without_their_parts(content: bytes, said: str) -> None:
         b"Content-Type: ;;;;===\r\nContent-Transfer-Encoding: base64",
         b"Content-Disposition: attachment; filename*=utf-8''%ff%fe%00",
         b"Subject: \xff\xfe\x00",
+        b"From: " + b"(" * 9_000 + b" Ada <ada@example.com>",
+        b'Content-Disposition: attachment; filename="' + b";" * 1_000_000,
+        b'Content-Type: multipart/mixed; boundary="' + b";" * 1_000_000,
     ],
 )
 def test_odd_headers_do_no_harm(header: bytes) -> None:
     found = read_mail(header + b"\r\n\r\nwell\r\n")
     assert "\0" not in str(found.headers)
     assert len(found.to) <= 100
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "rot13", "zlib"])
+def test_codecs_that_are_no_charsets_are_not_used(charset: str) -> None:
+    head = f"Content-Type: text/plain; charset={charset}\r\n\r\n".encode()
+    assert read_mail(head + b"caf\\u00e9-well" + b"z" * 300_000).text.startswith("caf\\u00e9-well")
+
+
+def test_a_sender_in_many_comments_is_still_named() -> None:
+    found = read_mail(b"From: " + b"(" * 9_000 + b" Ada <ada@example.com>\r\n\r\nwell")
+    assert found.sender[1] == "ada@example.com"
 
 
 @given(st.binary(max_size=2_000))

@@ -1,5 +1,6 @@
 """Mail as it arrives: its headers, text and attachments, read within bounds that a mail bomb does not pass."""
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from email import message_from_bytes
 from email.errors import HeaderParseError, MessageError
 from email.header import decode_header, make_header
 from email.message import Message
+from email.policy import Compat32
 from email.utils import getaddresses, parsedate_to_datetime
 from html.parser import HTMLParser
 from typing import Final
@@ -19,10 +21,25 @@ _MOST_PARTS: Final = 300
 _MOST_ATTACHMENTS: Final = 30
 _MOST_TEXT: Final = 200_000
 _MOST_HEADER: Final = 10_000
+_MOST_PARAMETERS: Final = 2_000
+_MOST_COMMENTS: Final = 50
 _MOST_ADDRESSES: Final = 100
 _LONGEST_NAME: Final = 180
+_NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
+"""Codecs of Python that are no charsets; two of them take the square of a text's length."""
 _NESTED: Final = re.compile(rb"boundary\s*=|content-type:\s*message/", re.IGNORECASE)
 _BLANK: Final = re.compile(r"\n\s*\n\s*\n+")
+
+
+class _Bounded(Compat32):
+    """Headers that say what a part is are cut: the library takes the square of their length to read them."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_MOST_PARAMETERS] if name.lower().startswith("content-") else value
+
+
+_POLICY: Final = _Bounded()
 
 
 @dataclass(frozen=True)
@@ -55,19 +72,19 @@ def read_mail(content: bytes) -> ReceivedMail:
     problem = _bomb(content)
     if problem is None:
         try:
-            message = message_from_bytes(content)
+            message = message_from_bytes(content, policy=_POLICY)
             text, files = _body(message)
             return _read(message, text, files, None)
         except TooMuch as found:
             problem = str(found)
         except (RecursionError, MessageError, ValueError, LookupError):
             problem = "Its parts cannot be read."
-    return _read(message_from_bytes(_head(content)), "", (), problem)
+    return _read(message_from_bytes(_head(content), policy=_POLICY), "", (), problem)
 
 
 def read_head(content: bytes, problem: str) -> ReceivedMail:
     """The headers alone, with the reason."""
-    return _read(message_from_bytes(_head(content)), "", (), problem)
+    return _read(message_from_bytes(_head(content), policy=_POLICY), "", (), problem)
 
 
 class TooMuch(Exception):
@@ -125,6 +142,9 @@ def _decoded(raw: str) -> str:
 
 def _addresses(message: Message, name: str) -> list[tuple[str, str]]:
     raw = str(message.get(name, ""))[:_MOST_HEADER]
+    if raw.count("(") > _MOST_COMMENTS:
+        # Comments in comments: the library calls itself for each.
+        raw = raw.replace("(", " ")
     found = getaddresses([raw])[:_MOST_ADDRESSES]
     return [(_decoded(shown), _clean(address)) for shown, address in found if "@" in address]
 
@@ -188,8 +208,11 @@ def _text(part: Message) -> str:
     decoded = part.get_payload(decode=True)
     content = decoded if isinstance(decoded, bytes) else b""
     content = content[: 4 * _MOST_TEXT]
+    charset = part.get_content_charset() or "utf-8"
     try:
-        return content.decode(part.get_content_charset() or "utf-8", "replace")
+        if codecs.lookup(charset).name in _NO_CHARSETS:
+            charset = "utf-8"
+        return content.decode(charset, "replace")
     except LookupError:
         return content.decode("utf-8", "replace")
 
