@@ -21,19 +21,28 @@ async def _calling(execution: Execution) -> Json:
 
     async def answer() -> Json:
         value = {"status": status, "failed": status >= 400}
-        return {"value": value, "commits": ["com_1"], "inverse": None, "cost": {"usd": 0.5}}
+        own = request["tool"] == "http_request" and status >= 400
+        failure = {"failure": {"status": status, "code": f"http-{status}"}} if own else {}
+        cost = {"usd": 0.5}
+        return {"value": value, "commits": ["com_1"], "inverse": None, "cost": cost, **failure}
 
-    request: Json = {"tool": "api.crm.find", "arguments": {}}
+    request: dict[str, Json] = execution.request.inputs["asked"]
     await execution.step("look", request, answer, type=EntryType.call_done)
     if status >= 400:
         raise Invalid("The CRM did not help.", code="no-customer")
     return None
 
 
-def call(installation: Installation, status: int, subject: str = FLOW) -> str:
+OWN_TOOL: Json = {"tool": "api.crm.find", "arguments": {}}
+
+
+def call(
+    installation: Installation, status: int, subject: str = FLOW, asked: Json = OWN_TOOL
+) -> str:
     runs = installation.steward.runs
     runs.programs["calling"] = _calling
-    request = RunRequest("Call", "calling", {}, {"status": status}, subject=subject)
+    inputs = {"status": status, "asked": asked}
+    request = RunRequest("Call", "calling", {}, inputs, subject=subject)
     run = runs.start(installation.scope, installation.owner.user.id, request)
     runs.drive_until_idle()
     installation.clock.advance(minutes=2)
@@ -69,6 +78,24 @@ def test_a_service_that_is_away_is_named_with_the_runs_that_failed(
         }
     # It answers again, if only that there is no such customer.
     call(installation, 404)
+    assert _detail(installation, "connector", "crm")["outages"] == []
+
+
+def test_requests_through_a_connection_count_as_its_calls(installation: Installation) -> None:
+    """Also where nobody uses an operation of the service."""
+    through: Json = {"tool": "http_request", "arguments": {"connection": "crm", "url": "/orders"}}
+    past: Json = {"tool": "http_request", "arguments": {"url": "https://example.com/"}}
+    search: Json = {"tool": "search_operations", "arguments": {"connection": "crm"}}
+    for status in (200, 503, 503):
+        call(installation, status, asked=through)
+    for other in (past, search):
+        call(installation, 200, asked=other)
+    found = _detail(installation, "connector", "crm")
+    assert (found["total"]["count"], found["total"]["errors"]) == (3, 2)
+    [outage] = found["outages"]
+    assert (outage["code"], outage["calls"], outage["failed_runs"]) == ("http-503", 2, 2)
+    assert _detail(installation, "flow", FLOW)["outages"] == [outage]
+    call(installation, 200)
     assert _detail(installation, "connector", "crm")["outages"] == []
 
 

@@ -1,6 +1,6 @@
 """Facts: the spans of one run added up by what they are about, minute by minute."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -20,6 +20,10 @@ _LONGEST_NAME: Final = 200
 _LONGEST_CODE: Final = 80
 CONNECTED: Final = ("api", "mcp")
 """How names of tools begin that belong to a connection: the next word is its name."""
+THROUGH: Final = frozenset(
+    {"http_request", "load_from_connection", "load_from_service", "query_connection"}
+)
+"""Tools of Steward that ask the service or database of the connection in their argument `connection`."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +43,12 @@ class Fact:
     output_tokens: int = 0
     nano_usd: int = 0
     milliseconds: int = 0
+    connector: str = ""
+    """The connection that a call went through; empty where it went through none."""
 
     @property
     def hour(self) -> int:
         return self.minute // 60
-
-    @property
-    def connector(self) -> str:
-        return connector_of(self.name) if self.kind == "tool" else ""
 
     def __add__(self, other: "Fact") -> "Fact":
         return replace(
@@ -72,9 +74,9 @@ def hourly_facts(found: Iterable[Fact]) -> list[Fact]:
 
 
 def added_up(found: Iterable[Fact]) -> list[Fact]:
-    sums: dict[tuple[int, str, str, str, str], Fact] = {}
+    sums: dict[tuple[int, str, str, str, str, str], Fact] = {}
     for fact in found:
-        key = (fact.minute, fact.kind, fact.name, fact.agent, fact.code)
+        key = (fact.minute, fact.kind, fact.name, fact.agent, fact.code, fact.connector)
         sums[key] = sums[key] + fact if key in sums else fact
     return list(sums.values())
 
@@ -87,10 +89,13 @@ def minute_of(moment: datetime) -> int:
     return int(moment.timestamp()) // 60
 
 
-def connector_of(tool: str) -> str:
-    """The connection that a tool belongs to, such as "crm" of "api.crm.find"; empty for Steward's own tools."""
+def connector_of(tool: str, arguments: object = None) -> str:
+    """The connection of a call: "crm" of "api.crm.find", or the one that its arguments name; empty for none."""
     word, _, rest = tool.partition(".")
-    return rest.partition(".")[0] if word in CONNECTED else ""
+    if word in CONNECTED:
+        return rest.partition(".")[0]
+    said = arguments.get("connection") if isinstance(arguments, Mapping) else None
+    return said[:_LONGEST_NAME] if tool in THROUGH and isinstance(said, str) else ""
 
 
 def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
@@ -113,6 +118,7 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
             int(span.attributes.get(genai.OUTPUT_TOKENS, 0)),
             round(float(span.attributes.get(genai.COST, 0.0)) * NANO),
             _milliseconds(span.start, span.end),
+            str(span.attributes.get(genai.CONNECTION, "")) if kind == "tool" else "",
         )
     ended = run.ended_at or run.created_at
     whole = next((span.error for span in spans if span.key == f"{run.id}:run"), None)

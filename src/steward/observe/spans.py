@@ -272,6 +272,8 @@ class SpanReader:
     def _tool(self, entry: Entry, request: Mapping[str, Any]) -> Span:
         tool = str(request["tool"])
         about: dict[str, Value] = {genai.TOOL: tool, genai.CALL: entry.key}
+        if connector := connector_of(tool, request.get("arguments")):
+            about[genai.CONNECTION] = connector
         result = self._result(entry)
         cost = _cost(result)
         if cost:

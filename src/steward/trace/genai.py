@@ -34,6 +34,7 @@ ABOUT: Final = "steward.entry.of"
 """The key that the journal's entries about a span have in common."""
 
 CHANGES: Final = "steward.changes"
+CONNECTION: Final = "steward.connection"
 """1 where a call changed something that can be undone."""
 STATUS: Final = "http.response.status_code"
 
