@@ -23,6 +23,7 @@ class Running:
     port: int
     fingerprint: str
     sign_ins: list[str]
+    listings: list[str]
 
 
 class _Door(paramiko.ServerInterface):  # type: ignore[misc]
@@ -48,6 +49,7 @@ class _Door(paramiko.ServerInterface):  # type: ignore[misc]
 
 class _Files(paramiko.SFTPServerInterface):  # type: ignore[misc]
     root: Path
+    listings: list[str]
 
     def _at(self, path: str) -> Path:
         return self.root / path.lstrip("/")
@@ -56,6 +58,7 @@ class _Files(paramiko.SFTPServerInterface):  # type: ignore[misc]
         return "/" + path.lstrip("/.")
 
     def list_folder(self, path: str) -> Any:
+        self.listings.append(path)
         try:
             found = sorted(self._at(path).iterdir())
         except OSError as problem:
@@ -84,7 +87,8 @@ class _Files(paramiko.SFTPServerInterface):  # type: ignore[misc]
 @contextmanager
 def sftp_server(folder: Path, client_key: paramiko.PKey) -> Iterator[Running]:
     host_key = paramiko.ECDSAKey.generate()
-    files = type("Files", (_Files,), {"root": folder})
+    listings: list[str] = []
+    files = type("Files", (_Files,), {"root": folder, "listings": listings})
     listening = socket.create_server(("127.0.0.1", 0))
     transports: list[paramiko.Transport] = []
     sign_ins: list[str] = []
@@ -107,7 +111,7 @@ def sftp_server(folder: Path, client_key: paramiko.PKey) -> Iterator[Running]:
     digest = base64.b64encode(hashlib.sha256(host_key.asbytes()).digest()).decode().rstrip("=")
     try:
         port = listening.getsockname()[1]
-        yield Running(folder, port, f"SHA256:{digest}", sign_ins)
+        yield Running(folder, port, f"SHA256:{digest}", sign_ins, listings)
     finally:
         # Closing alone does not wake the one that waits for the next connection.
         listening.shutdown(socket.SHUT_RDWR)

@@ -4,21 +4,40 @@ import asyncio
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
-from steward.connections import Draft, Http
+from steward.connections import Draft, Http, HttpAnswer
 from steward.connections.types import s3
-from steward.core.errors import TooLarge
+from steward.core.errors import TooLarge, Unavailable
 from steward.core.faults import install
 from steward.playbooks import EventState
 from steward.playbooks.triggers import arriving_files
 from tests.playbooks.conftest import Room
-from tests.playbooks.test_trigger_sources import deploy, events, fresh
+from tests.playbooks.test_trigger_sources import deploy, events, fresh, look
 
 KEYS = {"access_key_id": "key-0123456789", "secret_access_key": "not-told-0123456789"}
 TRIGGER = "{type: bucket, connection: files, prefix: in/, pattern: '*.csv', seconds: 60}"
+
+
+class CountingHttp(Http):
+    """Keeps the addresses that were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(allow_private=["127.0.0.1"])
+        self.asked: list[str] = []
+
+    async def request(self, method: str, url: str, **more: Any) -> HttpAnswer:
+        self.asked.append(url)
+        return await super().request(method, url, **more)
+
+    def listings(self) -> int:
+        """Since the last time this was asked."""
+        count = sum("list-type" in each for each in self.asked)
+        self.asked.clear()
+        return count
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +152,85 @@ def test_more_files_than_one_look_takes_are_taken_in_turn(
     counts = [room.go_round() for _ in range(4)]
     assert sum(counts) == 5
     assert len({each.document["data"]["path"] for each in events(room, shown)}) == 5
+
+
+def test_one_listing_serves_all_its_files(
+    room: Room, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arriving_files, "_MOST_AT_ONCE", 5)
+    http = _counting(room)
+    shown = deploy(room, TRIGGER.replace("seconds", "start: all, seconds"))
+    for number in range(23):
+        bucket.put(f"in/{number}.csv", b"a\n")
+    look(room, shown)
+    assert len(http.asked) == 1 + 23
+    assert http.listings() == 1
+    assert len({each.document["data"]["path"] for each in events(room, shown)}) == 23
+    room.installation.clock.advance(seconds=61)
+    look(room, shown)
+    assert len(http.asked) == http.listings() == 1
+
+
+def test_files_that_were_fetched_are_stored_before_a_failure_is_told(
+    room: Room, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        bucket.put(f"in/{number}.csv", b"a\n")
+    fetch, broken = arriving_files.ArrivingFiles._arrival, ["in/2.csv"]
+
+    async def arrival(self: Any, name: str, mark: str) -> Any:
+        if name in broken:
+            raise Unavailable("The line is down.")
+        return await fetch(self, name, mark)
+
+    monkeypatch.setattr(arriving_files.ArrivingFiles, "_arrival", arrival)
+    shown = deploy(room, TRIGGER.replace("seconds", "start: all, seconds"))
+    look(room, shown)
+    assert [each.document["data"]["name"] for each in events(room, shown)] == ["0.csv", "1.csv"]
+    assert fresh(room, shown).failing_why == "The line is down."
+    broken.clear()
+    room.installation.clock.advance(hours=1)
+    look(room, shown)
+    assert len(events(room, shown)) == 4
+
+
+@pytest.mark.parametrize(
+    ("start", "files", "asked"),
+    [
+        ("new", 12, 2),
+        ("all", 12, 2),
+        pytest.param("new", 1_050, 3, marks=pytest.mark.battery, id="pages"),
+    ],
+)
+def test_a_bucket_with_ascending_names_is_asked_only_for_what_comes_after(
+    room: Room, bucket: Bucket, start: str, files: int, asked: int
+) -> None:
+    for number in range(files):
+        bucket.put(f"in/2026-01-{number:04}.csv", b"a\n")
+    http = _counting(room)
+    trigger = TRIGGER.replace("seconds", f"ascending: true, start: {start}, seconds")
+    shown = deploy(room, trigger)
+    look(room, shown)
+    before = files if start == "all" else 0
+    assert len(events(room, shown)) == before
+    assert http.listings() == asked
+    bucket.put("in/2026-02-0001.csv", b"a\n")
+    bucket.put("in/2026-02-0002.txt", b"a\n")
+    room.installation.clock.advance(seconds=61)
+    look(room, shown)
+    # One finds them, one finds that there are no more.
+    assert http.listings() == 2
+    assert events(room, shown)[-1].document["data"]["name"] == "2026-02-0001.csv"
+    room.installation.clock.advance(seconds=61)
+    look(room, shown)
+    assert http.listings() == 1
+    assert len(events(room, shown)) == before + 1
+
+
+def _counting(room: Room) -> CountingHttp:
+    http = CountingHttp()
+    room.playbooks.triggers.watch._services["http"] = http  # type: ignore[index]
+    return http
 
 
 def test_a_file_that_is_too_large_waits_for_a_person(

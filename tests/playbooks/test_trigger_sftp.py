@@ -14,11 +14,12 @@ pytest.importorskip("paramiko")
 import paramiko
 
 from steward.connections import Draft, Http
-from steward.connections.sftp import SftpServer, fetch_file, list_folder
+from steward.connections.sftp import SftpServer, SftpSession, list_folder
 from steward.core.errors import Denied, Misconfigured, NotFound, TooLarge, Unavailable
+from steward.playbooks.triggers import arriving_files
 from tests.connections.sftp_server import PASSWORD, USER, Running, sftp_server
 from tests.playbooks.conftest import Room
-from tests.playbooks.test_trigger_sources import deploy, events, fresh
+from tests.playbooks.test_trigger_sources import deploy, events, fresh, look
 
 NEAR = Http(allow_private=["127.0.0.1"])
 TRIGGER = "{type: sftp, connection: partner, pattern: '*.csv', seconds: 60}"
@@ -84,6 +85,23 @@ def test_each_file_starts_it_once_it_is_whole(room: Room, running: Running) -> N
     assert [each.name for each in found.columns] == ["a"]
 
 
+def test_many_files_cost_one_sign_in_and_one_listing(
+    room: Room, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arriving_files, "_MOST_AT_ONCE", 5)
+    _connect(room, running)
+    for number in range(23):
+        _put(running, f"{number}.csv", b"a\n", 100)
+    shown = deploy(room, TRIGGER.replace("seconds", "start: all, seconds"))
+    look(room, shown)
+    assert (len(running.sign_ins), running.listings, events(room, shown)) == (1, ["/out"], [])
+    room.installation.clock.advance(seconds=61)
+    look(room, shown)
+    assert (len(running.sign_ins), running.listings) == (2, ["/out", "/out"])
+    assert len({each.document["data"]["path"] for each in events(room, shown)}) == 23
+    assert fresh(room, shown).cursor["last"] == {}
+
+
 def test_a_sign_in_that_fails_is_told(room: Room, running: Running) -> None:
     _connect(room, running, "wrong-0123456789")
     shown = deploy(room, TRIGGER)
@@ -95,13 +113,16 @@ def test_files_are_read_up_to_a_limit(running: Running) -> None:
     _put(running, "a.csv", b"12345", 100)
     server = _server(running)
     assert asyncio.run(list_folder(NEAR, server, "/out", 10)) == {"a.csv": "5:100"}
-    assert asyncio.run(fetch_file(NEAR, server, "/out/a.csv", 5)) == b"12345"
+    session = SftpSession(NEAR, server)
+    assert asyncio.run(session.fetch_file("/out/a.csv", 5)) == b"12345"
     with pytest.raises(TooLarge):
-        asyncio.run(fetch_file(NEAR, server, "/out/a.csv", 4))
+        asyncio.run(session.fetch_file("/out/a.csv", 4))
     with pytest.raises(TooLarge):
         asyncio.run(list_folder(NEAR, server, "/out", 0))
     with pytest.raises(NotFound):
-        asyncio.run(fetch_file(NEAR, server, "/out/none", 4))
+        asyncio.run(session.fetch_file("/out/none", 4))
+    assert asyncio.run(session.fetch_file("/out/a.csv", 5)) == b"12345", "it signs in again"
+    session.close()
 
 
 def test_a_private_key_signs_in(running: Running) -> None:

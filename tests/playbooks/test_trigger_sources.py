@@ -45,6 +45,14 @@ def fresh(room: Room, shown: Shown) -> Any:
     return room.playbooks.triggers.get(room.editor.access, shown.subscription.id).subscription
 
 
+def look(room: Room, shown: Shown) -> None:
+    """Looks as long as the source goes on at once, as a worker does."""
+    watch = room.playbooks.triggers.watch
+    for held in watch._claim():
+        if held.id == shown.subscription.id:
+            asyncio.run(watch._take(held))
+
+
 @pytest.mark.parametrize("name", [name for name, _ in TRIGGERS])
 def test_every_trigger_keeps_the_contract(name: str) -> None:
     check_trigger(name, TRIGGERS.get(name))

@@ -48,7 +48,7 @@ from steward.connections.received_mail import (
     read_head,
     read_mail,
 )
-from steward.connections.sftp import fetch_file, list_folder
+from steward.connections.sftp import SftpServer, SftpSession
 from steward.connections.sign_in_sessions import Status
 from steward.connections.syslog import Syslog, SyslogMessage, SyslogServer
 from steward.connections.tls import NamedTls
@@ -117,6 +117,8 @@ __all__ = [
     "Service",
     "ServiceAnswer",
     "ServiceSettings",
+    "SftpServer",
+    "SftpSession",
     "SftpSettings",
     "Status",
     "Stored",
@@ -129,10 +131,8 @@ __all__ = [
     "convert_text",
     "fetch",
     "fetch_description",
-    "fetch_file",
     "headers",
     "imap_server",
-    "list_folder",
     "list_objects",
     "load_connectors",
     "no_password",

@@ -7,7 +7,7 @@ import logging
 import socket
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -41,22 +41,66 @@ class SftpServer:
     private_key: str = field(default="", repr=False)
 
 
+class SftpSession:
+    """Several questions to one server after one sign-in; a failure ends it, and the next question signs in again."""
+
+    def __init__(self, http: Http, server: SftpServer) -> None:
+        self._http = http
+        self._server = server
+        self._line: socket.socket | None = None
+        self._transport: paramiko.Transport | None = None
+        self._client: paramiko.SFTPClient | None = None
+
+    async def list_folder(self, folder: str, most: int) -> dict[str, str]:
+        """The plain files of a folder, each with its size and time. Links and folders are left out."""
+        return await self._working(lambda client: _listed(client, folder, most))
+
+    async def fetch_file(self, path: str, most: int) -> bytes:
+        """A file, whole; TooLarge where it has more bytes than `most`."""
+        return await self._working(lambda client: _read(client, path, most))
+
+    async def _working(self, work: "Callable[[paramiko.SFTPClient], T]") -> T:
+        place = Place("sftp", self._server.host, self._server.port)
+        addresses = await self._http.checked_addresses(place)
+        return await in_thread(partial(self._worked, addresses[0], work), patience=_PATIENCE)
+
+    def _worked(self, address: Address, work: "Callable[[paramiko.SFTPClient], T]") -> T:
+        whole = False
+        try:
+            with _errors_of(self._server), current().ended_by(self.close):
+                if self._client is None:
+                    self._client = self._signed_in(address)
+                found = work(self._client)
+            whole = True
+            return found
+        finally:
+            if not whole:
+                self.close()
+
+    def _signed_in(self, address: Address) -> "paramiko.SFTPClient":
+        import paramiko
+
+        server = self._server
+        self._line = socket.create_connection((str(address), server.port), timeout=_CONNECT_SECONDS)
+        self._transport = paramiko.Transport(self._line)
+        return _client(server, self._transport)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+        if self._line is not None:
+            self._line.close()
+        self._line = self._transport = self._client = None
+
+
 async def list_folder(http: Http, server: SftpServer, folder: str, most: int) -> dict[str, str]:
-    """The plain files of a folder, each with its size and time. Links and folders are left out."""
-    return await _working(http, server, lambda client: _listed(client, folder, most))
+    """The same, for one question."""
+    with closing(SftpSession(http, server)) as session:
+        return await session.list_folder(folder, most)
 
 
-async def fetch_file(http: Http, server: SftpServer, path: str, most: int) -> bytes:
-    """A file, whole; TooLarge where it has more bytes than `most`."""
-    return await _working(http, server, lambda client: _read(client, path, most))
-
-
-async def _working(http: Http, server: SftpServer, work: "Callable[[paramiko.SFTPClient], T]") -> T:
-    addresses = await http.checked_addresses(Place("sftp", server.host, server.port))
-    return await in_thread(partial(_worked, server, addresses[0], work), patience=_PATIENCE)
-
-
-def _worked(server: SftpServer, address: Address, work: "Callable[[paramiko.SFTPClient], T]") -> T:
+@contextmanager
+def _errors_of(server: SftpServer) -> Iterator[None]:
     try:
         import paramiko
     except ModuleNotFoundError:
@@ -64,8 +108,7 @@ def _worked(server: SftpServer, address: Address, work: "Callable[[paramiko.SFTP
             "SFTP needs Steward's 'sftp' extra; install it first (pip install 'steward[sftp]')."
         ) from None
     try:
-        with _signed_in(server, address) as client:
-            return work(client)
+        yield
     except paramiko.AuthenticationException:
         raise Misconfigured(
             f"{server.host} refused the sign-in of {server.username!r}. Check the user name and the password or key."
@@ -78,20 +121,6 @@ def _worked(server: SftpServer, address: Address, work: "Callable[[paramiko.SFTP
         raise Unavailable(
             f"The connection to {server.host}:{server.port} failed ({type(problem).__name__})."
         ) from None
-
-
-@contextmanager
-def _signed_in(server: SftpServer, address: Address) -> "Iterator[paramiko.SFTPClient]":
-    import paramiko
-
-    line = socket.create_connection((str(address), server.port), timeout=_CONNECT_SECONDS)
-    transport = paramiko.Transport(line)
-    try:
-        with current().ended_by(transport.close):
-            yield _client(server, transport)
-    finally:
-        transport.close()
-        line.close()
 
 
 def _client(server: SftpServer, transport: "paramiko.Transport") -> "paramiko.SFTPClient":

@@ -75,11 +75,20 @@ async def fetch(http: Http, settings: S3Settings, secrets: Secrets, key: str) ->
 
 
 async def list_objects(
-    http: Http, settings: S3Settings, secrets: Secrets, prefix: str, *, most: int
+    http: Http,
+    settings: S3Settings,
+    secrets: Secrets,
+    prefix: str,
+    *,
+    most: int,
+    after: str | None = None,
 ) -> dict[str, str]:
-    """All objects whose key begins with the prefix, each with its size, time and tag; TooLarge where there are more."""
+    """All objects whose key begins with the prefix, each with its size, time and tag; TooLarge where there are more.
+
+    With `after`, one page of those whose key is greater.
+    """
     found: dict[str, str] = {}
-    query = {"list-type": "2", "prefix": prefix}
+    query = {"list-type": "2", "prefix": prefix, **({"start-after": after} if after else {})}
     while True:
         answer = await _get(http, settings, secrets, f"/{settings.bucket}", query)
         if answer.status == 404:
@@ -99,7 +108,8 @@ async def list_objects(
         following = next(
             (e.text for e in root.iter() if _plain(e.tag) == "NextContinuationToken"), None
         )
-        if not following or following == query.get("continuation-token"):
+        is_over = not following or following == query.get("continuation-token")
+        if not following or is_over or (found and after is not None):
             return found
         if len(found) > most:
             raise TooLarge(

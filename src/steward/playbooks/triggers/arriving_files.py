@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from typing import Annotated, Final, Protocol
 from pydantic import Field
 
 from steward.connections import Desk, Opened, Use
-from steward.core import Denied, NotFound, TooLarge, Unavailable
+from steward.core import Denied, NotFound, StewardError, TooLarge, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
@@ -20,7 +20,9 @@ from steward.workbench import Workbench
 MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 256 << 20
 """Of one file; a larger one is told of and not fetched."""
-_MOST_AT_ONCE: Final = 10
+_MOST_AT_ONCE: Final = 200
+_SECONDS_AT_ONCE: Final = 10.0
+"""For which files are fetched before those that are there are stored."""
 _LEFT_TO_PEOPLE: Final = 0.5
 
 Pattern = Annotated[
@@ -49,19 +51,23 @@ class ArrivingFiles(Source):
     use: Use
     """What the connection must be for."""
 
+    _opened: Opened
+
     def __init__(self, trigger: FilesTrigger, looking: Looking) -> None:
         self._looking = looking
         self._trigger = trigger
+        self._found: dict[str, str] | None = None
+        """Of the listing whose files are being taken: it is asked for once, however many there are."""
 
-    async def opened(self) -> Opened:
-        """Again at every look: passwords and keys change."""
+    async def open(self) -> None:
+        """Again before every batch: passwords and keys change."""
         desk: Desk = self._looking.services["connections"]
         scope = self._looking.scope
 
-        def open_it() -> Opened:
+        def opened() -> Opened:
             return desk.open(scope, desk.named(scope, self._trigger.connection, self.use))
 
-        return await asyncio.to_thread(open_it)
+        self._opened = await asyncio.to_thread(opened)
 
     @abstractmethod
     async def listed(self) -> Mapping[str, str]:
@@ -76,25 +82,53 @@ class ArrivingFiles(Source):
         """The file's whole address, for people."""
 
     async def take(self, cursor: Json) -> Taken:
-        found = self._fitting(await self.listed())
+        await self.open()
+        if self._found is None:
+            self._found = self.fitting(await self.listed())
+        found = self._found
         again = self._looking.clock.now() + timedelta(seconds=self._trigger.seconds)
         before = cursor if isinstance(cursor, dict) else None
         if before is None and self._trigger.start == "new":
-            return Taken(cursor={"seen": found, "last": found}, again_at=again)
+            self._found = None
+            return Taken(cursor={"seen": found, "last": {}}, again_at=again)
         seen, last = (before["seen"], before["last"]) if before else ({}, {})
         fresh = [
             name
             for name, mark in sorted(found.items())
             if seen.get(name) != mark and (not self.settles or last.get(name) == mark)
         ]
-        taken = fresh[:_MOST_AT_ONCE]
-        arrivals = [each for name in taken if (each := await self._arrival(name, found[name]))]
+        taken, arrivals = await self.taken(fresh, found)
         known = {name: mark for name, mark in seen.items() if name in found}
         known |= {name: found[name] for name in taken}
-        wait = again if len(taken) == len(fresh) else None
-        return Taken(tuple(arrivals), {"seen": known, "last": found}, wait)
+        if len(taken) < len(fresh):
+            # The rest of this listing is compared with the listing before it, too.
+            return Taken(tuple(arrivals), {"seen": known, "last": last})
+        self._found = None
+        # Only of files that are not taken yet: the cursor is written again and again.
+        unsure = {name: mark for name, mark in found.items() if known.get(name) != mark}
+        return Taken(tuple(arrivals), {"seen": known, "last": unsure}, again)
 
-    def _fitting(self, files: Mapping[str, str]) -> dict[str, str]:
+    async def taken(
+        self, names: Sequence[str], marks: Mapping[str, str]
+    ) -> tuple[list[str], list[Arrival]]:
+        """The first of these files, as many as fit into one batch, with what came of them."""
+        clock, taken, arrivals = self._looking.clock, list[str](), list[Arrival]()
+        until = clock.monotonic() + _SECONDS_AT_ONCE
+        for name in names[:_MOST_AT_ONCE]:
+            try:
+                arrival = await self._arrival(name, marks[name])
+            except StewardError:
+                # What is there is stored first. The next batch meets the failure again, and says so.
+                if not taken:
+                    raise
+                break
+            taken.append(name)
+            arrivals += [arrival] if arrival else []
+            if clock.monotonic() >= until:
+                break
+        return taken, arrivals
+
+    def fitting(self, files: Mapping[str, str]) -> dict[str, str]:
         found = {
             name: mark
             for name, mark in files.items()

@@ -1,13 +1,13 @@
 """Starts it for each object that appears or changes in a bucket of S3 or compatible storage."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.connections import Opened, S3Settings, fetch, list_objects
-from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
+from steward.connections import S3Settings, fetch, list_objects
+from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Taken, Trigger
 from steward.playbooks.triggers.arriving_files import MOST_FILES, ArrivingFiles, Pattern, Seconds
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
@@ -29,9 +29,15 @@ class BucketTrigger(Trigger):
     pattern: Pattern = "*"
     start: Start = "new"
     seconds: Seconds = 60
+    ascending: bool = Field(
+        False,
+        description="Whether each new file sorts after all before it, as names with a date or a number do. Steward then "
+        "asks only for files after the last one, however many there are. It does not notice files that change.",
+    )
 
     def place(self) -> Json:
-        return {"connection": self.connection, "prefix": self.prefix, "pattern": self.pattern}
+        place = {"connection": self.connection, "prefix": self.prefix, "pattern": self.pattern}
+        return place | ({"ascending": True} if self.ascending else {})
 
     def first_look(self, now: datetime) -> datetime:
         return now
@@ -50,18 +56,32 @@ class BucketTrigger(Trigger):
 
 class _Bucket(ArrivingFiles):
     use = "bucket"
-    _opened: Opened
 
     def __init__(self, trigger: BucketTrigger, looking: Looking) -> None:
         super().__init__(trigger, looking)
-        self._prefix = trigger.prefix
+        self._prefix, self._ascending = trigger.prefix, trigger.ascending
 
-    async def listed(self) -> Mapping[str, str]:
-        self._opened = await self.opened()
+    async def take(self, cursor: Json) -> Taken:
+        if not self._ascending:
+            return await super().take(cursor)
+        await self.open()
+        at = cursor if isinstance(cursor, dict) else {"after": ""}
+        # A new trigger with `start: new` first walks past the files that are there, page by page.
+        passing = self._trigger.start == "new" and "from" not in at
+        found = await self.listed(at["after"])
+        if not found:
+            again = self._looking.clock.now() + timedelta(seconds=self._trigger.seconds)
+            return Taken(cursor={**at, "from": at.get("from", at["after"])}, again_at=again)
+        names = [] if passing else sorted(self.fitting(found))
+        taken, arrivals = await self.taken(names, found)
+        after = max(found) if len(taken) == len(names) else taken[-1]
+        return Taken(tuple(arrivals), {**at, "after": after})
+
+    async def listed(self, after: str | None = None) -> Mapping[str, str]:
         settings: S3Settings = self._opened.settings
+        http, secrets = self._looking.services["http"], self._opened.secrets
         prefix = settings.prefix + self._prefix
-        http = self._looking.services["http"]
-        return await list_objects(http, settings, self._opened.secrets, prefix, most=2 * MOST_FILES)
+        return await list_objects(http, settings, secrets, prefix, most=2 * MOST_FILES, after=after)
 
     async def fetched(self, name: str) -> bytes:
         http = self._looking.services["http"]

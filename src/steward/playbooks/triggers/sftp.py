@@ -1,12 +1,13 @@
 """Starts it for each file that appears or changes in a folder of an SFTP server."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.connections import Opened, SftpSettings, fetch_file, list_folder, sftp_server
+from steward.connections import SftpServer, SftpSession, SftpSettings, sftp_server
 from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
 from steward.playbooks.triggers.arriving_files import (
     MOST_BYTES,
@@ -50,20 +51,36 @@ class _Folder(ArrivingFiles):
     settles = True
 
     use = "sftp"
-    _opened: Opened
+
+    def __init__(self, trigger: SftpTrigger, looking: Looking) -> None:
+        super().__init__(trigger, looking)
+        self._server: SftpServer | None = None
+        self._session: SftpSession | None = None
+
+    async def open(self) -> None:
+        await super().open()
+        server = sftp_server(self._opened.settings, self._opened.secrets)
+        if server != self._server:
+            await self.close()
+            self._server = server
+            self._session = SftpSession(self._looking.services["http"], server)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await asyncio.to_thread(self._session.close)
 
     async def listed(self) -> Mapping[str, str]:
-        self._opened = await self.opened()
-        settings: SftpSettings = self._opened.settings
-        reached = sftp_server(settings, self._opened.secrets)
-        http = self._looking.services["http"]
-        return await list_folder(http, reached, settings.folder, 2 * MOST_FILES)
+        folder = self._opened.settings.folder
+        return await self._asked().list_folder(folder, 2 * MOST_FILES)
 
     async def fetched(self, name: str) -> bytes:
-        settings: SftpSettings = self._opened.settings
-        reached = sftp_server(settings, self._opened.secrets)
-        path = f"{settings.folder.rstrip('/')}/{name}"
-        return await fetch_file(self._looking.services["http"], reached, path, MOST_BYTES)
+        path = f"{self._opened.settings.folder.rstrip('/')}/{name}"
+        return await self._asked().fetch_file(path, MOST_BYTES)
+
+    def _asked(self) -> SftpSession:
+        if self._session is None:
+            raise RuntimeError("opened first")
+        return self._session
 
     def where(self, name: str) -> str:
         settings: SftpSettings = self._opened.settings
