@@ -100,6 +100,33 @@ def test_it_ends_by_time_by_withdrawal_and_with_the_project(installation: Instal
             identity.invitations.preview(text)
 
 
+def test_it_ends_with_the_role_of_who_invited(installation: Installation) -> None:
+    """Somebody who is about to be removed makes a link to come back with."""
+    identity, owner = installation.steward.identity, installation.owner.access
+    eve = installation.person(Role.admin)
+    _, text = identity.invitations.create(eve.access, Role.admin, None, 90)
+    _, named = identity.invitations.create(eve.access, Role.editor, "eve@other.example", 90)
+    assert identity.invitations.preview(text).role is Role.admin
+
+    def accept(link: str) -> None:
+        identity.invitations.accept_as_new(
+            link, name="Eve", email="eve@other.example", password=PASSWORD
+        )
+
+    identity.members.set_role(owner, eve.access.user_id, Role.editor)
+    for link in (text, named):
+        with pytest.raises(NotFound, match="Ask for a new link"):
+            accept(link)
+    identity.members.remove(owner, eve.access.user_id)
+    with pytest.raises(NotFound):
+        accept(text)
+    identity.members.set_role(owner, eve.access.user_id, Role.admin)
+    identity.users.disable(eve.access.user_id)
+    with pytest.raises(NotFound):
+        identity.invitations.preview(text)
+    assert identity.users.find("eve@other.example") is None
+
+
 def test_nobody_invites_above_themselves(installation: Installation) -> None:
     admin = installation.person(Role.admin)
     with pytest.raises(Denied):

@@ -172,15 +172,16 @@ class Invitations:
             invitations.c.org_id == org_id, invitations.c.email == email
         )
         rows = tx.rows(statement.order_by(invitations.c.project_id).with_for_update(of=invitations))
-        for row in rows:
+        standing = [row for row in rows if self._stands(tx, row)]
+        for row in standing:
             self._join(tx, row, user_id, name)
-        return len(rows)
+        return len(standing)
 
     def open_for_address(self, tx: Transaction, org_id: str, email: str) -> bool:
         statement = self._still_open().where(
             invitations.c.org_id == org_id, invitations.c.email == email
         )
-        return tx.first(statement.limit(1)) is not None
+        return any(self._stands(tx, row) for row in tx.rows(statement))
 
     def _join(self, tx: Transaction, row: sa.Row[Any], user_id: str, name: str) -> None:
         inside = tx.narrowed(Scope(row.org_id, row.project_id))
@@ -205,12 +206,18 @@ class Invitations:
     def _open(self, tx: Transaction, text: str, *, lock: bool = False) -> sa.Row[Any]:
         statement = self._still_open().where(invitations.c.token_hash == token_hash(text))
         row = tx.first(statement.with_for_update(of=invitations) if lock else statement)
-        if row is None:
+        if row is None or not self._stands(tx, row):
             raise NotFound(
                 "This invitation was used, withdrawn or has expired. Ask for a new link.",
                 code="invitation-closed",
             )
         return row
+
+    def _stands(self, tx: Transaction, row: sa.Row[Any]) -> bool:
+        """Whether who invited could do so now: a link that somebody kept must not outlast their own role."""
+        inside = tx.narrowed(Scope(row.org_id, row.project_id))
+        role = self._members.role_within(inside, row.created_by)
+        return role is not None and role >= max(Role.admin, Role[row.role])
 
     def _still_open(self) -> sa.Select[Any]:
         return (
