@@ -12,6 +12,7 @@ import pytest
 from steward import ingest
 from steward.core.errors import Invalid
 from steward.ingest import ColumnOption, Inspection, Options
+from steward.ingest.layout import kind_of
 from steward.tables.formula_marks import needs_mark, without_mark
 from steward.workbench.bringing import require_few_rejects
 
@@ -241,3 +242,10 @@ def test_choices_below_the_questions_of_a_survey_are_names(tmp_path: Path) -> No
         "Which do you like? Beer", "Why? Open answer",
     ]  # fmt: skip
     assert len(rows(tmp_path, text, **taken(found, "Names in line 1"))) == 4
+
+
+@pytest.mark.parametrize("start", ["1", "-", "($"])
+def test_a_cell_of_blanks_costs_no_time(start: str) -> None:
+    """At this length it took hours."""
+    assert kind_of(f"{start}{' ' * 200_000}x") == "text"
+    assert kind_of(f"{start.rstrip('1')}{' ' * 200_000}1 %") == "number"

@@ -29,7 +29,7 @@ DEPLOYED_LEVEL: Final = "deployment"
 LEVELS: Final = ("organisation", "project", "playbook")
 _MOST_LONG: Final = 2**63 - 1
 _MOST_DECIMAL: Final = Decimal("922337203685477.5807")
-_MAIL: Final = re.compile(r"[^\s@<>,;:\"'()/]+@[^\s@<>,;:\"'()/]+")
+_MAIL: Final = re.compile(r"(?<![^\s@<>,;:\"'()/])[^\s@<>,;:\"'()/]++@[^\s@<>,;:\"'()/]+")
 _WEB: Final = re.compile(r"://([^\s/\\?#]+)")
 _RESOURCES: Final = {
     "project": "Project",

@@ -21,7 +21,7 @@ _HIDDEN = re.compile(
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 # Marks like ours, and the marks by which chat formats tell who speaks.
-_MARKS = re.compile(r"<{2,}|>{2,}|<\|+|\|+>|\[(?=/?INST\])", re.IGNORECASE)
+_MARKS = re.compile(r"<{2,}|>{2,}|<\|+|(?<!\|)\|+>|\[(?=/?INST\])", re.IGNORECASE)
 
 
 def nonce_for(run_id: str, key: bytes) -> str:

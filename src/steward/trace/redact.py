@@ -19,16 +19,19 @@ _SENSITIVE_TEXT = re.compile(
     # Common vendors' keys.
     r"|\b(?:sk|pk|rk|xox[abeprs]|gh[oprsu]|github_pat|glpat)[-_][A-Za-z0-9_-]{12,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
+    r"|\beyJ[A-Za-z0-9_-]{8,4096}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*"  # JSON web tokens
     r"|(?:(?<=://)|(?<=:/))[^/\s:@]*:[^/\s]+(?=@)"  # user:password in an address
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     re.DOTALL,
 )
-# A name and its value inside text: `password=…` in an address, `"token": "…"` in a document.
-_SENSITIVE_PAIR = re.compile(
-    rf"""((?:{_WORDS})[a-z0-9_-]*)(\s*=\s*["']?|["']\s*:\s*["'])([^\s"'&;,<>]+(?:[^"'&;,<>\n]*(?=["']))?)""",
-    re.IGNORECASE,
+# A name and its value inside text: `password=…` in an address, `"token": "…"` in a document. Strangers write such
+# texts, so each pattern looks at a character once: a name whole, and what follows a value once for all values in it.
+_NAMED = re.compile(
+    r"""(?<![a-z0-9_-])([a-z0-9_-]++)(?:\s*=\s*["']?|["']\s*:\s*["'])""", re.IGNORECASE
 )
+_SENSITIVE_WORD = re.compile(_WORDS, re.IGNORECASE)
+_VALUE = re.compile(r"""[^\s"'&;,<>]+""")
+_TO_QUOTE = re.compile(r"""[^"'&;,<>\n]*""")
 _PLAIN: Final = (bool, int, float, date, time, timedelta)
 
 
@@ -49,5 +52,23 @@ def redact(value: Any, name: str = "") -> Any:
 
 
 def redact_text(text: str) -> str:
-    masked = _SENSITIVE_TEXT.sub(MASK, text)
-    return _SENSITIVE_PAIR.sub(rf"\1\2{MASK}", masked)
+    return _without_pairs(_SENSITIVE_TEXT.sub(MASK, text))
+
+
+def _without_pairs(text: str) -> str:
+    parts = []
+    done = at = 0
+    quote = -1
+    while named := _NAMED.search(text, at):
+        at = named.end()
+        value = _VALUE.match(text, at) if _SENSITIVE_WORD.search(named[1]) else None
+        if value is None:
+            continue
+        end = value.end()
+        if end > quote:
+            rest = _TO_QUOTE.match(text, end)
+            quote = rest.end() if rest else end
+        parts += [text[done:at], MASK]
+        # A value in quotes may have spaces.
+        done = at = quote if text[quote : quote + 1] in {"'", '"'} else end
+    return "".join([*parts, text[done:]])

@@ -14,7 +14,7 @@ _NUMBER: Final = re.compile(
 _HARMLESS: Final = frozenset(str(number) for number in range(11))
 """Small counts are words of a sentence: "the first 3 rows", "two of 5 steps"."""
 _LONGEST_TEXT: Final = 2_000
-_ITEM = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_ITEM = re.compile(r"^[^\S\n]*\d+[.)]\s", re.MULTILINE)
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 

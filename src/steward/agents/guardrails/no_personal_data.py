@@ -23,7 +23,7 @@ def _is_iban(text: str) -> bool:
 
 
 _KINDS: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
-    "e-mail address": (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), lambda _: True),
+    "e-mail address": (re.compile(r"[\w.+-]{1,256}+@[\w-]++(?:\.[\w-]++)+"), lambda _: True),
     "payment card": (re.compile(r"\b\d(?:[ -]?\d){12,18}\b"), _is_card),
     "bank account": (
         re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"),

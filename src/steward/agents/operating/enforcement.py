@@ -141,7 +141,7 @@ def _otherwise_than_planned(wanted: Wanted) -> str | None:
                 return f"The plan gives {name}; give it as planned."
         elif form is not None:
             given = arguments[name]
-            if not isinstance(given, str) or form.fullmatch(given) is None:
+            if not isinstance(given, str) or form.pieces(given) is None:
                 return f"The plan gives {name} as a form. Fill its holes and change nothing else."
         elif not is_same(planned, arguments[name]):
             return f"The plan gives {name}, and this is something else. Give it as planned."

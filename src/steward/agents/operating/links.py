@@ -8,16 +8,17 @@ from steward.agents.operating.quotations import CLOSING, stands_in
 from steward.runs import Json
 
 _ADDRESS: Final = re.compile(
-    r"""[a-z][a-z0-9+.-]*://\S+ | \bwww\.\S+ | [^\s@<>]+@[^\s@<>]+\.[a-z]{2,}
-        | (?P<host>\b(?:[a-z0-9-]+\.)+(?P<end>[a-z]{2,24})\b)(?P<way>[/:?#]\S*)?""",
+    r"""[a-z][a-z0-9+.-]{0,30}://\S+ | \bwww\.\S+ | [^\s@<>]{1,256}+@[^\s@<>]+\.[a-z]{2,}
+        | (?P<host>\b(?:[a-z0-9-]{1,63}+\.){1,20}(?P<end>[a-z]{2,24})\b)(?P<way>[/:?#]\S*)?""",
     re.IGNORECASE | re.VERBOSE,
 )
+"""Each part is as long as it can be at most: of a longer text the end is found, in time that grows with the text."""
 _FILES: Final = frozenset(
     {"csv", "doc", "docx", "gif", "html", "jpeg", "jpg", "json", "log", "md", "odt", "parquet"}
     | {"pdf", "png", "ppt", "pptx", "rtf", "svg", "tsv", "txt", "xls", "xlsx", "xml", "yaml", "yml"}
 )
 """Endings of file names, which look like hosts."""
-_LINK: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|\bwww\.)[^\s<>\"')\]]+", re.IGNORECASE)
+_LINK: Final = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}://|\bwww\.)[^\s<>\"')\]]+", re.IGNORECASE)
 
 
 def unnamed_address(value: Json, said: Sequence[str]) -> str | None:

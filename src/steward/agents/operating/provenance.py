@@ -128,12 +128,10 @@ def _filled(
     if not isinstance(leaf, str) or hides_something(leaf):
         return None
     for form in (form for text in told for form in text.forms):
-        match = form.fullmatch(plain(leaf))
-        if match is None:
+        pieces = form.pieces(plain(leaf))
+        if pieces is None:
             continue
-        found = [
-            [labels for text, labels in shown if text.holds(piece)] for piece in match.groups()
-        ]
+        found = [[labels for text, labels in shown if text.holds(piece)] for piece in pieces]
         if all(found):
             return joined(labels for each in found for labels in each)
     return None

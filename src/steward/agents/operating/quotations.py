@@ -8,7 +8,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
+
+import re2  # type: ignore[import-untyped]
 
 from steward.runs import Json
 
@@ -19,9 +21,11 @@ _MOST_PUNCTUATION: Final = 4
 _OPENING: Final = frozenset("\"'([{<“‘`«")
 _LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,' ]*(?:\.\d+)?")
-_FORM: Final = re.compile(r"""['"“‘]([^'"“”‘’\n]*\{[A-Za-z_ ]{1,40}\}[^'"“”‘’\n]*)['"”’]""")
+_QUOTED: Final = re.compile(r"""['"“‘]([^'"“”‘’\n]*+)['"”’]""")
 _HOLE: Final = re.compile(r"\{[A-Za-z_ ]{1,40}\}")
 _FILLED: Final = r"([^\n{}]{1,80}?)"
+_QUIET: Final = re2.Options()
+_QUIET.log_errors = False
 # Somebody forgot the space: "see www.example.com.Then go on".
 _GLUED: Final = re.compile(r"(\S+\.(?:com|org|net|edu|gov|io|de|fr|uk|ch|eu))[.!?][A-Z][a-z]+")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
@@ -67,7 +71,7 @@ def _positions(text: str) -> dict[str, frozenset[int]]:
     """Where each token stands; with and without the quotes, brackets and stops around it."""
     found: dict[str, set[int]] = {}
     for place, token in enumerate(unicodedata.normalize("NFC", text).split()):
-        glued = _GLUED.search(token)
+        glued = _GLUED.match(token)
         whole = (token, glued.group(1)) if glued else (token,)
         for form in (plain(form) for each in whole for form in _forms(each)):
             found.setdefault(form, set()).add(place)
@@ -88,21 +92,45 @@ def _numbers(text: str) -> frozenset[Decimal]:
 
 
 @lru_cache(maxsize=256)
-def _given_forms(text: str) -> tuple[re.Pattern[str], ...]:
-    found = (as_form(form) for form in _FORM.findall(plain(text)))
-    return tuple(form for form in found if form is not None)
+def _given_forms(text: str) -> tuple["Form", ...]:
+    found, told, at = [], plain(text), 0
+    while quoted := _QUOTED.search(told, at):
+        is_form = _HOLE.search(quoted[1]) is not None
+        # A quote that closes nothing, as in "it's", may open what follows it.
+        at = quoted.end() if is_form else quoted.start() + 1
+        if is_form and (form := as_form(quoted[1])) is not None:
+            found.append(form)
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)
-def as_form(text: str) -> re.Pattern[str] | None:
-    """A pattern for a text with named holes, such as `Dinner at {restaurant}`; None for other texts.
+def as_form(text: str) -> "Form | None":
+    """What holds texts against one with named holes, such as `Dinner at {restaurant}`; None for other texts.
 
-    A hole takes a few words. What is nearly all hole is no form.
+    A hole takes a few words. What is nearly all hole is no form, nor is what has very many.
     """
     parts = _HOLE.split(text)
     if len(parts) == 1 or len("".join(parts).strip()) < _LEAST_FORM:
         return None
-    return re.compile(_FILLED.join(re.escape(part) for part in parts))
+    try:
+        return Form(re2.compile(_FILLED.join(map(re2.escape, parts)), _QUIET))
+    except (re2.error, UnicodeError):
+        return None
+
+
+class Form:
+    """A text with holes. It is compared in linear time: models and strangers write forms and what is to fill them."""
+
+    def __init__(self, pattern: Any) -> None:
+        self._pattern = pattern
+
+    def pieces(self, text: str) -> tuple[str, ...] | None:
+        """What fills the holes; None where the text is something else."""
+        try:
+            found = self._pattern.fullmatch(text)
+        except UnicodeError:
+            return None
+        return tuple(found.groups()) if found is not None else None
 
 
 def _forms(token: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from steward.agents.operating.quotations import CLOSING, plain, stands_in
 
-_MAIL: Final = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+\.[a-z]{2,}", re.IGNORECASE)
+_MAIL: Final = re.compile(r"[^\s@<>,;]{1,256}+@[^\s@<>,;]+\.[a-z]{2,}", re.IGNORECASE)
 _ACCOUNT: Final = re.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b")
 _LEAST_NAME: Final = 4
 _LONGEST_NAME: Final = 80

@@ -1,6 +1,5 @@
 """A call that a model wants to make in a step, and what of it neither the plan nor a person gave."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -8,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from steward.agents.operating.provenance import ADDRESS, FORM, FROM, MADE_UP
-from steward.agents.operating.quotations import as_form
+from steward.agents.operating.quotations import Form, as_form
 from steward.agents.operating.records import Record, records_of
 from steward.agents.planning.plan import PlanStep
 from steward.broker import Labels, Part, Risk
@@ -150,7 +149,7 @@ def is_narrow(value: Any) -> bool:
     return False
 
 
-def form_of(planned: Any, risk: Risk) -> re.Pattern[str] | None:
+def form_of(planned: Any, risk: Risk) -> Form | None:
     """A planned text with named holes; only of what is sent, where braces are no code."""
     if risk.at_most(Risk.write) or not isinstance(planned, str):
         return None

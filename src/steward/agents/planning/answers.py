@@ -8,7 +8,7 @@ from steward.core import Invalid, read_json, require_bounded
 
 _LONGEST: Final = 400_000
 _TRIES: Final = 50
-_FENCE: Final = re.compile(r"```[a-zA-Z0-9]*\s*\n(.*?)```", re.DOTALL)
+_FENCE: Final = re.compile(r"```[a-zA-Z0-9]*[^\S\n]*\n(.*?)```", re.DOTALL)
 _TRAILING: Final = re.compile(r",(\s*[}\]])")
 
 
