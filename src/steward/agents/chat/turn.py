@@ -94,7 +94,8 @@ class Turns:
         async def gather() -> Json:
             found = await asyncio.to_thread(self._contexts.gather, execution.run, document, grant)
             # Recorded, so that a journal replays where other keys are.
-            return {**found, "nonce": nonce_for(execution.run.id, self._nonce_key)}
+            nonce = nonce_for(execution.run.id, self._nonce_key)
+            return {**found, "nonce": nonce, "marks_errors": True}
 
         asked = {"parent": document.get("parent"), "mentions": document.get("mentions", [])}
         context = await execution.step(
@@ -104,6 +105,7 @@ class Turns:
             execution=execution,
             document=document,
             models=context["models"],
+            marks_errors=context.get("marks_errors", False),
             catalogue=self._contexts.catalogue(context, grant),
             task=Task.of(document, context, today=now.date(), nonce=context["nonce"]),
             messages=tuple(said["message"] for said in context["history"]),
@@ -247,6 +249,7 @@ class Turns:
             done=[(step.title, turn.done[step.id]) for step in plan if step.id in turn.done],
             planned_by_model=turn.planned[-1].made_by == "model",
             problem=turn.failure.message if turn.failure is not None else "",
+            marks_problem=turn.marks_errors,
             writing=Writing(turn.task.locale, amounts_of(plan, turn.catalogue)),
             asked=turn.asked,
             definitions=turn.definitions,
@@ -282,6 +285,8 @@ class _Turn:
     execution: Execution
     document: Mapping[str, Json]
     models: Mapping[str, bool]
+    marks_errors: bool
+    """Whether the explainer is shown errors as what others may have written, as this journal began."""
     catalogue: Catalogue
     task: Task
     messages: tuple[str, ...]

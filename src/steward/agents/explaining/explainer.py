@@ -14,7 +14,13 @@ from steward.agents.explaining.written_values import Writing
 from steward.agents.guardrails import problem_in
 from steward.agents.operating.job import Done
 from steward.agents.operating.model_requests import PaidDesk
-from steward.agents.operating.result_views import Shown, as_message, result_shown, without_values
+from steward.agents.operating.result_views import (
+    Shown,
+    as_message,
+    error_message,
+    result_shown,
+    without_values,
+)
 from steward.agents.planning.plan import Plan
 from steward.broker import Labelled, system_rule
 from steward.definitions import DatasetFacts, Definitions
@@ -52,6 +58,8 @@ class Work:
     planned_by_model: bool = False
     problem: str = ""
     """Why it did not come to its end."""
+    marks_problem: bool = False
+    """Whether a model is shown that as what others may have written; in earlier releases it was not."""
     writing: Writing = field(default_factory=Writing)
     """How the person wants values."""
     asked: Asked | None = None
@@ -142,10 +150,11 @@ class Explainer:
             if done.text
         )
         told = f"The person asked: {work.message}"
-        if work.problem:
-            told = f"{told}\n\nIt did not come to its end: {work.problem}"
-        shorter = f"The person asked: {work.message}\n\n{without_values(work.problem)}"
-        messages.append(User(told, rows=bool(work.problem), without_rows=shorter))
+        if work.problem and work.marks_problem:
+            messages.append(error_message("It did not come to its end", work.problem, nonce))
+            messages.append(User(told))
+        else:
+            messages.append(_unmarked(told, work))
         answer = await self._desk.request(
             execution,
             "answer/request",
@@ -156,6 +165,14 @@ class Explainer:
             shown_as="answer",
         )
         return answer.text.strip()
+
+
+def _unmarked(told: str, work: Work) -> Message:
+    """As journals of earlier releases have it, and whatever came to its end."""
+    shorter = f"{told}\n\n{without_values(work.problem)}"
+    if work.problem:
+        told = f"{told}\n\nIt did not come to its end: {work.problem}"
+    return User(told, rows=bool(work.problem), without_rows=shorter)
 
 
 def _answer(text: str, work: Work, more: str = "", *, by_model: bool = False) -> Answer:

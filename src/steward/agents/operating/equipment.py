@@ -34,6 +34,8 @@ class Equipment:
     """Whether the schemas were recorded with roles; those of earlier releases were not."""
     tells_output: bool = False
     """Whether it is told the schema of its answer beside its tools; in earlier releases it learnt it from refusals."""
+    marks_errors: bool = False
+    """Whether the error of a planned call is shown as what others may have written; in earlier releases it was not."""
 
     def knows(self, tool: str) -> bool:
         return "risk" in self.tools.get(tool, {})
@@ -91,7 +93,13 @@ def tools_and_skill(scope: Scope, tools: Toolbox, skills: Skills | None, job: Jo
     if job.agent.memory is not None:
         for name in MEMORY_TOOLS:
             found[name] = {**_facts(tools.get(scope, name), {}), "ready": False}
-    return {"tools": found, "skill": told, "roles": True, "tells_output": True}
+    return {
+        "tools": found,
+        "skill": told,
+        "roles": True,
+        "tells_output": True,
+        "marks_errors": True,
+    }
 
 
 def with_present_roles(recorded: Json, tools: Toolbox) -> Json:

@@ -21,7 +21,13 @@ from steward.agents.operating.equipment import (
 from steward.agents.operating.job import Done, Job
 from steward.agents.operating.memory import memory_rule
 from steward.agents.operating.model_requests import PaidDesk
-from steward.agents.operating.result_views import Shown, as_message, result_shown
+from steward.agents.operating.result_views import (
+    ERROR_SOURCE,
+    Shown,
+    as_message,
+    error_message,
+    result_shown,
+)
 from steward.agents.operating.wanted_calls import Made
 from steward.agents.planning.plan import PlanStep
 from steward.agents.skills import Skills
@@ -45,7 +51,6 @@ ENDING: Final = frozenset(
 """Failures after which nothing else is tried: a person or a limit has spoken."""
 _TALK: Final = 6
 """Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
-_ERROR_SOURCE: Final = "error of a tool"
 _AT_ONCE: Final = 8
 """Calls of one answer that are looked at; a model that wants more asks again."""
 VIOLATION: Final = "plan-violation"
@@ -271,12 +276,13 @@ class _Work:
         return max(1, limit.tokens - self._tokens)
 
     def _opening(self) -> list[Message]:
-        messages = opening(self._job, self._has)
-        messages.extend(
-            User(f"{made.tool} was tried as planned and failed: {made.why}")
-            for made in self._weighing.made
-        )
-        return messages
+        return [*opening(self._job, self._has), *map(self._tried_in_vain, self._weighing.made)]
+
+    def _tried_in_vain(self, made: Made) -> Message:
+        told = f"{made.tool} was tried as planned and failed"
+        if not self._has.marks_errors:
+            return User(f"{told}: {made.why}")
+        return error_message(told, made.why, self._has.nonce)
 
     def _open_tools(self) -> tuple[str, ...]:
         """Fallbacks come into view once a primary has failed."""
@@ -332,7 +338,7 @@ class _Work:
                 raise
             weighing.made.append(Made(tool, arguments, failed=True, why=failure.message))
             # Others may have written the words of an error.
-            shown = Shown.error(failure.message, untrusted(_ERROR_SOURCE))
+            shown = Shown.error(failure.message, untrusted(ERROR_SOURCE))
             weighing.see(shown)
             return _Told(shown, failed=True)
         shown = result_shown(tool, found)

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -19,7 +19,7 @@ from steward.agents.operating.job import Done, Job
 from steward.agents.operating.memory import memory_rule
 from steward.agents.operating.operator import ENDING, Operator
 from steward.agents.operating.packages import PackageAgent
-from steward.agents.operating.result_views import Shown, as_message, result_shown
+from steward.agents.operating.result_views import ERROR_SOURCE, Shown, as_message, result_shown
 from steward.agents.operating.wanted_calls import Made
 from steward.broker import Risk, first_problem, system_rule, untrusted, without_roles
 from steward.core import StewardError
@@ -37,8 +37,6 @@ from steward.models import (
     User,
 )
 from steward.runs import EntryType, Execution, Json, StepFailed, Suspension, digest
-
-_ERROR_SOURCE: Final = "error of a tool"
 
 
 class Passage:
@@ -187,7 +185,7 @@ class Passage:
             if failure.code in ENDING:
                 raise
             weighing.made.append(Made(tool, arguments, failed=True, why=failure.message))
-            shown = Shown.error(failure.message, untrusted(_ERROR_SOURCE))
+            shown = Shown.error(failure.message, untrusted(ERROR_SOURCE))
             weighing.see(shown)
             return shown
         shown = result_shown(tool, found)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from steward.broker import NONE, Labelled, Labels, for_model
+from steward.broker import NONE, Labelled, Labels, for_model, untrusted
 from steward.models import Message, ToolResult, User
 from steward.runs import Json
 
 WITHOUT_ROWS: Final = frozenset({"list_datasets", "get_dataset_schema", "relate", "ask_human"})
 """Tools whose results tell of schemas and counts, never of single rows."""
+ERROR_SOURCE: Final = "error of a tool"
 _MOST_ITEMS: Final = 50
 _MOST_COLUMNS: Final = 200
 _ESCAPE: Final = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})")
@@ -51,6 +52,16 @@ def as_message(shown: Shown, nonce: str, reply: ToolResult | None = None) -> Mes
     if reply is not None:
         return replace(reply, text=text, rows=shown.rows, without_rows=instead)
     return User(f"{shown.title}:\n{text}", rows=shown.rows, without_rows=instead)
+
+
+def error_message(title: str, why: str, nonce: str) -> Message:
+    """Tells what failed and why, in words that others may have written."""
+    shown = Shown.error(why, untrusted(ERROR_SOURCE))
+    told, instead = (
+        f"{title}:\n{for_model(text, shown.labels, nonce)}"
+        for text in (shown.text, shown.without_rows)
+    )
+    return User(told, rows=True, without_rows=instead)
 
 
 def without_values(message: str) -> str:
