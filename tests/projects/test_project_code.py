@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steward.broker import Verdict
+from steward.broker import Verdict, Whole
 from steward.connections import Draft
 from steward.core.errors import Conflict, Denied, Invalid, Stale, TooLarge
 from steward.flows import DirectCall
@@ -285,6 +285,52 @@ def test_safe_mode_parks_an_apply_and_an_approval_carries_it_out(
     asyncio.run(steward.governing.deciding.decide(production, asked.approval.id, verdict))
     steward.runs.drive_until_idle()
     assert not plan(steward, production, development).changes
+
+
+def save(installation: Installation, access: Access, content: Any) -> str:
+    arguments = {"name": content["name"], "document": content}
+    call = DirectCall("change_agent", arguments)
+    return asyncio.run(installation.steward.governing.direct_calls.run(access, call)).run.id
+
+
+def take_back(installation: Installation, access: Access, run_id: str) -> Any:
+    undoing = installation.steward.governing.undoing
+    return asyncio.run(undoing.take_back(access, Whole(run_id)))
+
+
+@pytest.mark.parametrize("back", [undo, take_back])
+def test_undo_is_no_way_around_a_role_or_a_rule(
+    installation: Installation, development: Path, back: Callable[..., Any]
+) -> None:
+    steward, owner = installation.steward, installation.owner.access
+    done = save(installation, owner, {**HELPER, "description": "Less than before."})
+    operator = installation.person(Role.operator).access
+    with pytest.raises(Denied, match="needs the role editor"):
+        back(installation, operator, done)
+    frozen = '@id("frozen") forbid (principal, action == Action::"change_agent", resource);\n'
+    steward.governing.rulebook.save(owner, "project", POLICY + frozen, 1)
+    editor = installation.person(Role.editor).access
+    with pytest.raises(Denied, match="frozen"):
+        back(installation, editor, done)
+    steward.governing.rulebook.save(owner, "project", POLICY, 2)
+    back(installation, editor, done)
+    assert plan(steward, owner, development).changes == ()
+
+
+@pytest.mark.parametrize("back", [undo, take_back])
+def test_undo_with_a_token_gives_no_more_than_the_token(
+    installation: Installation, development: Path, back: Callable[..., Any]
+) -> None:
+    steward, owner = installation.steward, installation.owner.access
+    put(development, "policies/project.cedar", f"// stricter\n{POLICY}")
+    done = apply(installation, owner, plan(steward, owner, development))
+    _, text = steward.identity.tokens.create(owner, "ci", Role.editor, 1)
+    principal = steward.identity.tokens.resolve(text)
+    token = steward.identity.projects.enter(principal, owner.scope.project_id)
+    with pytest.raises(Denied, match="needs the role admin"):
+        back(installation, token, done)
+    assert "stricter" in steward.governing.rulebook.current(owner.scope, "project").text
+    back(installation, owner, done)
 
 
 @pytest.mark.parametrize(

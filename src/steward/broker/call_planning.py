@@ -35,7 +35,7 @@ from steward.broker.policy_text import PolicyVerdict
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.tool import Arguments, Cost, Notebook, Risk, Tool, ToolContext
 from steward.broker.toolbox import Toolbox, remembered
-from steward.core import Unavailable
+from steward.core import Denied, Unavailable
 from steward.identity import Role
 from steward.runs import UNCERTAIN, Json, Run, Ticket
 from steward.store import Database
@@ -188,7 +188,8 @@ class CallPlanner:
         situation = self.situation(run, grant)
         context = self.context(run, grant, situation.settings, notebook=notebook)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
-        facts = facts_of(tool, checked)
+        facts = facts_of(tool, checked, context)
+        self._refuse_below(situation.asker, tool, facts)
         decision = situation.decide(run, grant, tool, facts, origin, estimate)
         return _Weighed(tool, checked, context, estimate, facts, decision)
 
@@ -202,15 +203,21 @@ class CallPlanner:
             tuple(known["sources"]),
             known.get("asked_for", False),
         )
-        decision = situation.decide(
-            run,
-            grant,
-            self._tools.planned(plan),
-            Facts.from_body(plan.body),
-            origin,
-            cost_from_json(plan.estimate),
-        )
-        return situation.settings, decision
+        tool, facts = self._tools.planned(plan), Facts.from_body(plan.body)
+        self._refuse_below(situation.asker, tool, facts)
+        estimate = cost_from_json(plan.estimate)
+        return situation.settings, situation.decide(run, grant, tool, facts, origin, estimate)
+
+    def _refuse_below(self, asker: Asker, tool: Tool[Any], facts: Facts) -> None:
+        """Undo and folders are no way to what somebody's role does not let them do by hand."""
+        installed = self._tools.installed
+        others = [installed.get(name).role for name in facts.acts_as if name in installed]
+        needed = max([tool.role, *others])
+        if asker.role < needed > Role.operator:
+            raise Denied(
+                f"{tool.title} needs the role {needed.name} here; yours is {asker.role.name}. "
+                "Ask an admin of the project."
+            )
 
     def forbidden(self, run: Run, grant: Grant) -> frozenset[str]:
         """Tools that policy refuses this run whatever the arguments."""

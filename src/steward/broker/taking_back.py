@@ -1,11 +1,12 @@
 """Takes back a whole run, or one change together with the later changes that depend on it."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from steward.broker.undo import Action, Undoing, Way
 from steward.core import Conflict
+from steward.identity import Role
 from steward.runs import Runs
 from steward.store import Scope
 from steward.versions import MAIN, Dependant, Versions
@@ -79,12 +80,28 @@ class TakingBack:
             tuple(search.steps), tuple(sorted(search.blocked)), self._left(scope, whole)
         )
 
-    async def carry_out(self, scope: Scope, author: str, steps: tuple[Step, ...]) -> None:
+    def tools_of(self, scope: Scope, steps: Sequence[Step]) -> tuple[str, ...]:
+        """Tools whose work going back does once more: those of actions that have an inverse of their own."""
+        known: dict[str, dict[str, Action]] = {}
+        for run_id in {step.run_id for step in steps if step.run_id is not None}:
+            known[run_id] = {each.key: each for each in self._undoing.actions(scope, run_id)}
+        found = [known[step.run_id][step.key] for step in steps if step.run_id and step.key]
+        return tuple(sorted({each.tool for each in found if each.way is Way.inverse}))
+
+    async def carry_out(
+        self,
+        scope: Scope,
+        author: str,
+        steps: tuple[Step, ...],
+        token_role: Role | None = None,
+    ) -> None:
         """Takes the steps back in their order. What is undone already stays so, also after a crash."""
         for done, step in enumerate(steps):
             try:
                 if step.run_id is not None and step.key is not None:
-                    await self._undoing.undo(scope, author, step.run_id, step.key)
+                    await self._undoing.undo(
+                        scope, author, step.run_id, step.key, token_role=token_role
+                    )
                 else:
                     workspace = self._versions.workspace(scope, author)
                     await asyncio.to_thread(workspace.undo, step.commit, step.branch)

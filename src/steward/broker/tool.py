@@ -191,8 +191,10 @@ class Tool(Generic[A]):
     estimate: Callable[[ToolContext, A], Cost] | None = None
     destination: Callable[[A], str | tuple[str, ...]] | None = None
     """Where a call goes, where that is more than the values of its recipients and destinations."""
-    acts_as: Callable[[A], tuple[str, ...]] | None = None
-    """Names of tools whose work a call does itself: rules about those count for it, too."""
+    acts_as: Callable[[ToolContext, A], tuple[str, ...]] | None = None
+    """Names of tools whose work a call does itself: rules about those count for it, too, and the role that they need."""
+    role: MemberRole = MemberRole.operator
+    """The least that somebody needs to be in a project to change something with it."""
     direct_only: bool = False
     """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
     memory_only: bool = False

@@ -11,6 +11,7 @@ from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Tool, ToolContext
 from steward.core import Clock, Conflict, Denied, NotFound, Registry, fault
+from steward.identity import Role
 from steward.runs import Entry, Json, Kind, Runs, Ticket, digest
 from steward.store import Database, EventLog, Scope
 from steward.versions import Dependant, Versions, Workspace, on_ticket
@@ -66,6 +67,8 @@ class _Turn:
     key: str
     kind: Kind
     merge_rows: bool = False
+    token_role: Role | None = None
+    """The most that an API token allows with which it is wanted."""
 
 
 class Undoing:
@@ -129,10 +132,18 @@ class Undoing:
         return UndoPlan(action, tuple(dependants), tuple(sorted(blocked)))
 
     async def undo(
-        self, scope: Scope, author: str, run_id: str, key: str, *, merge_rows: bool = False
+        self,
+        scope: Scope,
+        author: str,
+        run_id: str,
+        key: str,
+        *,
+        merge_rows: bool = False,
+        token_role: Role | None = None,
     ) -> Action:
         """Takes an action back and writes so into the run's journal."""
-        return await self._measured(_Turn(scope, author, run_id, key, Kind.undone, merge_rows))
+        turn = _Turn(scope, author, run_id, key, Kind.undone, merge_rows, token_role)
+        return await self._measured(turn)
 
     async def redo(self, scope: Scope, author: str, run_id: str, key: str) -> Action:
         """Puts an undone action back in place."""
@@ -208,6 +219,7 @@ class Undoing:
             services=self._services,
             settings=self._rulebook.settings(scope).tools,
             ticket=Ticket(ticket, digest(action.inverse), action.inverse),
+            token_role=turn.token_role,
         )
         with on_ticket(ticket, run_id):
             outcome = await tool.undo(context, validated(tool, action.arguments), action.inverse)

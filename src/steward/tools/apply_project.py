@@ -17,6 +17,7 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
+from steward.identity import Role
 from steward.runs import Json
 from steward.tools._calls import listed, off_loop, service
 
@@ -117,7 +118,7 @@ async def take_back(context: ToolContext, arguments: ApplyProject, inverse: Json
     )
 
 
-def _acts_as(arguments: ApplyProject) -> tuple[str, ...]:
+def _acts_as(_context: ToolContext, arguments: ApplyProject) -> tuple[str, ...]:
     """A folder is no way around a rule about what it changes."""
     kinds = {each.kind for each in arguments.changes}
     return tuple(tool for kind, tool in _TOOL_OF.items() if kind in kinds)
@@ -141,6 +142,7 @@ add_tool(
     effects=Effects(writes=True),
     dry_run=preview,
     acts_as=_acts_as,
+    role=Role.editor,
     undo=take_back,
     # A call that is made again finds what it began.
     idempotent=True,

@@ -17,6 +17,7 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
+from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import happened, off_loop, service
 
@@ -170,6 +171,7 @@ add_tool(
     effects=Effects(writes=True),
     dry_run=preview,
     undo=take_back,
+    role=Role.editor,
     reconcile=reconcile,
     # An agent that could change agents could give itself tools.
     direct_only=True,

@@ -27,6 +27,7 @@ from steward.definitions import (
     find_uses,
     planned_changes,
 )
+from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import happened, listed, off_loop, service
 
@@ -176,6 +177,7 @@ add_tool(
     effects=Effects(writes=True),
     dry_run=preview,
     undo=take_back,
+    role=Role.editor,
     reconcile=reconcile,
     # An agent that could say what words mean could make its own answers right.
     direct_only=True,

@@ -47,10 +47,20 @@ def _taking_back(context: ToolContext) -> TakingBack:
 
 
 async def _plan(context: ToolContext, arguments: TakeBack) -> TakeBackPlan:
+    return await off_loop(_planned, context, arguments)
+
+
+def _planned(context: ToolContext, arguments: TakeBack) -> TakeBackPlan:
     if (arguments.run_id is None) is (arguments.commit is None):
         raise Invalid("Name either a run or a commit to take back.")
     whole = Whole(arguments.run_id, arguments.key, arguments.commit, context.branch)
-    return await off_loop(_taking_back(context).plan, context.scope, whole)
+    return _taking_back(context).plan(context.scope, whole)
+
+
+def _acts_as(context: ToolContext, arguments: TakeBack) -> tuple[str, ...]:
+    plan = _planned(context, arguments)
+    steps = plan.steps if arguments.with_later else plan.only_own()
+    return _taking_back(context).tools_of(context.scope, steps)
 
 
 def _chosen(arguments: TakeBack, plan: TakeBackPlan) -> tuple[Step, ...]:
@@ -98,7 +108,8 @@ async def take_back(context: ToolContext, arguments: TakeBack) -> Outcome:
     promised = agreed(context).get("steps")
     if promised is not None and _named(steps) != promised and not _rest_of(promised, steps):
         raise Conflict("Something changed since the preview was made. Look at it again.")
-    await _taking_back(context).carry_out(context.scope, context.author, steps)
+    carry_out = _taking_back(context).carry_out
+    await carry_out(context.scope, context.author, steps, context.token_role)
     return _outcome(promised or _named(steps))
 
 
@@ -142,6 +153,7 @@ add_tool(
     effects=Effects(reads=True, writes=True),
     dry_run=preview,
     undo=put_back,
+    acts_as=_acts_as,
     direct_only=True,
     reconcile=reconcile,
 )

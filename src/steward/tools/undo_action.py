@@ -53,6 +53,12 @@ async def _action(context: ToolContext, arguments: ActionOfRun) -> Action:
     return await off_loop(_undoing(context).action, context.scope, arguments.run_id, arguments.key)
 
 
+def _acts_as(context: ToolContext, arguments: ActionOfRun) -> tuple[str, ...]:
+    """To put back what a call replaced is a call like it: undo is no way around a rule about that."""
+    action = _undoing(context).action(context.scope, arguments.run_id, arguments.key)
+    return (action.tool,) if action.way is Way.inverse else ()
+
+
 async def preview_undo(context: ToolContext, arguments: UndoAction) -> Preview:
     plan = await off_loop(_undoing(context).plan, context.scope, arguments.run_id, arguments.key)
     _refuse_sent(plan.action)
@@ -79,6 +85,7 @@ async def undo(context: ToolContext, arguments: UndoAction) -> Outcome:
         arguments.run_id,
         arguments.key,
         merge_rows=arguments.merge_rows,
+        token_role=context.token_role,
     )
     return _turned(arguments, done, "Undone")
 
@@ -133,7 +140,11 @@ async def put_back(context: ToolContext, arguments: UndoAction, _inverse: Json) 
 
 async def take_back(context: ToolContext, arguments: ActionOfRun, _inverse: Json) -> Outcome:
     done = await _undoing(context).undo(
-        context.scope, context.author, arguments.run_id, arguments.key
+        context.scope,
+        context.author,
+        arguments.run_id,
+        arguments.key,
+        token_role=context.token_role,
     )
     return _turned(arguments, done, "Undone")
 
@@ -164,6 +175,7 @@ add_tool(
     effects=Effects(reads=True, writes=True),
     dry_run=preview_undo,
     undo=put_back,
+    acts_as=_acts_as,
     direct_only=True,
     reconcile=_looking(True, "Undone"),
 )
@@ -177,6 +189,7 @@ add_tool(
     effects=Effects(reads=True, writes=True),
     dry_run=preview_redo,
     undo=take_back,
+    acts_as=_acts_as,
     direct_only=True,
     reconcile=_looking(False, "Redone"),
 )
