@@ -322,3 +322,15 @@ def test_requiring_a_valid_flow_names_the_first_problem() -> None:
         require_valid(flow, TOOLS)
     assert raised.value.problems[0] == Problem("/nodes/0/tool", "there is no tool 'nope'")
     require_valid(flow)
+
+
+def test_a_flow_of_very_many_expressions_is_not_read_to_its_end() -> None:
+    """Each takes a moment to parse: a document of 2 MB held up a server for minutes."""
+    many = "".join(f"${{ {number} }}" for number in range(300_000))
+    ((pointer, said),) = found(tool("a", "echo", value=many))
+    assert pointer == "/nodes/0/arguments/value"
+    assert "at most 200" in said
+    texts = [f"${{ {number} }}" for number in range(6_000)]
+    assert [each[1] for each in found(tool("a", "echo", value=texts))] == [
+        "a flow holds at most 5,000 expressions; split it into several"
+    ]

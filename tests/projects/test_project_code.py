@@ -317,6 +317,18 @@ def test_undo_is_no_way_around_a_role_or_a_rule(
     assert plan(steward, owner, development).changes == ()
 
 
+def test_what_was_done_by_hand_is_not_forked_with_other_arguments(
+    installation: Installation, development: Path
+) -> None:
+    """Routes look at roles and at hidden runs in the arguments of such calls; a fork would go past them."""
+    steward, owner = installation.steward, installation.owner.access
+    done = save(installation, owner, {**HELPER, "description": "Less than before."})
+    editor = installation.person(Role.editor).access
+    for changes in ({}, {"/document/arguments/name": "other"}):
+        with pytest.raises(Conflict, match="by hand"):
+            steward.governing.forking.fork(editor, done, at=None, changes=changes)
+
+
 @pytest.mark.parametrize("back", [undo, take_back])
 def test_undo_with_a_token_gives_no_more_than_the_token(
     installation: Installation, development: Path, back: Callable[..., Any]

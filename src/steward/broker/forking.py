@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from steward.broker.grants import Grant
-from steward.core import Ids
+from steward.core import Conflict, Ids
 from steward.identity import Access, Role
 from steward.runs import Json, Kind, Run, Runs, prefix
 from steward.versions import Versions
@@ -25,6 +25,9 @@ class Forking:
         access.require(Role.editor)
         source = self._runs.get(access.scope, run_id)
         grant = Grant.from_json(self._runs.request(access.scope, run_id).grant)
+        if grant.direct:
+            # Its arguments were looked at where somebody gave them: who may name which run, and with which role.
+            raise Conflict("What somebody did by hand has no steps to fork. Do it again instead.")
         commit = self._commit_at(access, source, grant.branch, at)
         branch = f"{grant.branch}/{self._ids.new('fork')}"
         workspace = self._versions.workspace(access.scope, access.user_id)

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from steward.flows._texts import ExpressionError, Path, outside_quotes, text_of
 from steward.runs import Json
@@ -24,6 +24,9 @@ __all__ = [
     "expressions_in",
     "filled",
 ]
+
+MOST: Final = 200
+"""Expressions in one text; to read each takes a moment."""
 
 Lookup = Callable[[Path], Json]
 """The value a reference stands for; raises LookupError with what is missing."""
@@ -87,6 +90,7 @@ class Text:
         )
 
 
+@lru_cache(maxsize=4096)
 def _parsed(text: str) -> Expression:
     # The library and its parser take a noticeable moment to load, which most commands need not spend.
     from steward.flows._grammar import parsed
@@ -119,6 +123,8 @@ def template(text: str) -> Text:
             pieces.append(plain)
         end = _closing(text, start + 2)
         inner = text[start + 2 : end]
+        if len(pieces) > 2 * MOST:
+            raise ExpressionError(f"a text holds at most {MOST} of them", inner, None)
         pieces.append((start, _parsed(inner)))
         plain, position = "", end + 1
     plain += text[position:]

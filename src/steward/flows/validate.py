@@ -38,7 +38,11 @@ class ToolSchema:
 
 def validate(flow: Flow, tools: Mapping[str, ToolSchema] | None = None) -> list[Problem]:
     """Everything wrong with a flow, in the order of the document; without `tools`, tools are not looked at."""
-    return list(_flow(flow, tools, "", 0))
+    try:
+        return list(_flow(flow, tools, "", 0, room=iter(range(MOST_EXPRESSIONS))))
+    except _TooMany:
+        said = f"a flow holds at most {MOST_EXPRESSIONS:,} expressions; split it into several"
+        return [Problem("", said)]
 
 
 def require_valid(flow: Flow, tools: Mapping[str, ToolSchema] | None = None) -> None:
@@ -76,14 +80,29 @@ class _Around:
     depth: int = 0
     key: int = 0
     """How long the keys of nodes are before their ids."""
+    room: Iterator[int] = field(default_factory=lambda: iter(()))
+    """Has one for each expression that may still be looked at."""
 
+
+class _TooMany(Exception):
+    """More expressions than one request may have looked at."""
+
+
+MOST_EXPRESSIONS: Final = 5_000
+"""In a whole flow, with those inside it: some seconds."""
 
 LONGEST_KEY: Final = 300
 """The journal's keys have at most 400 characters, and tools add to them."""
 
 
 def _flow(
-    flow: Flow, tools: Mapping[str, ToolSchema] | None, at: str, depth: int, key: int = 0
+    flow: Flow,
+    tools: Mapping[str, ToolSchema] | None,
+    at: str,
+    depth: int,
+    key: int = 0,
+    *,
+    room: Iterator[int],
 ) -> Iterator[Problem]:
     broken = {
         name: said
@@ -97,7 +116,7 @@ def _flow(
         if counted[name] > 1:
             yield Problem(f"{pointer}/id", f"the id {name!r} is used {counted[name]} times")
     known: types.Known = {} if broken else {("inputs",): flow.inputs}
-    around = _Around(tools, frozenset(counted), known=known, depth=depth, key=key)
+    around = _Around(tools, frozenset(counted), known=known, depth=depth, key=key, room=room)
     yield from _graph(flow, around, at)
 
 
@@ -155,7 +174,7 @@ def _node(node: Node, around: _Around, at: str) -> Iterator[Problem]:
     if isinstance(node, SubflowNode) and node.flow is not None:
         yield from types.fitting(node.inputs, node.flow.inputs, {}, f"{at}/inputs", around.known)
         key = around.key + len(node.id) + 1
-        yield from _flow(node.flow, around.tools, f"{at}/flow", depth, key)
+        yield from _flow(node.flow, around.tools, f"{at}/flow", depth, key, room=around.room)
 
 
 def _calls(node: Node, around: _Around, at: str) -> Iterator[Problem]:
@@ -179,6 +198,7 @@ def _calls(node: Node, around: _Around, at: str) -> Iterator[Problem]:
 def _expressions(value: object, reads: Reads, around: _Around, at: str) -> Iterator[Problem]:
     names = around.names | frozenset(reads.names)
     if reads.bare:
+        _count(around)
         try:
             yield from _references(expression(str(value)), names, around, at)
         except ExpressionError as problem:
@@ -187,9 +207,15 @@ def _expressions(value: object, reads: Reads, around: _Around, at: str) -> Itera
     for pointer, found in expressions_in(value):
         if isinstance(found, Text):
             for _, each in found.expressions:
+                _count(around)
                 yield from _references(each, names, around, at + pointer)
         else:
             yield Problem(at + pointer, _said(found))
+
+
+def _count(around: _Around) -> None:
+    if next(around.room, None) is None:
+        raise _TooMany
 
 
 def _references(
