@@ -5,6 +5,9 @@ The calls go through the product: services are installed and connected, and the 
 a whole run with policy, approval and journal (`governed_called`).
 moto is the second opinion for AWS: other people's code that reads what botocore signed and our HTTP sent. Prism is one for
 OpenAPI (`--prism FOLDER`: a folder with `node_modules/.bin/prism` and descriptions in `descriptions/`).
+
+The whole takes long. `--state FILE --seconds 500` ends after about that time and keeps what was found; the same command
+again goes on from there, and prints the figures when everything is done. `--quick` takes every tenth service.
 """
 
 import argparse
@@ -13,11 +16,13 @@ import json
 import logging
 import os
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +52,42 @@ _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _CALL_BACK_SECONDS = 60
 _GOVERNED = 10
 """Of so many calls one is a whole run."""
+
+
+class OutOfTime(Exception):
+    pass
+
+
+class Progress:
+    """What is done, service by service, in a file of JSON lines; a later run of the program goes on from there."""
+
+    def __init__(self, path: Path | None, seconds: float | None) -> None:
+        self._path = path
+        self._deadline = time.monotonic() + seconds if seconds else None
+        lines = path.read_text().splitlines() if path is not None and path.exists() else []
+        self._done: dict[str, Any] = dict(json.loads(line) for line in lines)
+
+    def missing(self, keys: Iterable[str]) -> list[str]:
+        return [key for key in keys if key not in self._done]
+
+    def keep(self, key: str, result: Any) -> None:
+        self._done[key] = result
+        if self._path is not None:
+            with self._path.open("a") as file:
+                file.write(json.dumps([key, result]) + "\n")
+
+    def do(self, key: str, work: Callable[[], Any]) -> Any:
+        if key not in self._done:
+            self.require_time()
+            self.keep(key, work())
+        return self._done[key]
+
+    def require_time(self) -> None:
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise OutOfTime
+
+    def __len__(self) -> int:
+        return len(self._done)
 
 
 @dataclass
@@ -171,24 +212,39 @@ class Product:
         return (runs.outcome(self.access.scope, run.id) or {})["output"]
 
 
-def call_mocks(chosen: Mapping[str, list[str]]) -> tuple[Counter[str], list[str]]:
+def call_mocks(
+    chosen: Mapping[str, list[str]], progress: Progress
+) -> tuple[Counter[str], list[str]]:
     counts, failures, number = Counter[str](), list[str](), 0
     with tempfile.TemporaryDirectory(prefix="steward-bench-") as folder:
         product = Product(Path(folder) / "home")
-        for service_id, names in chosen.items():
-            connection, service = product.connect(service_id)
-            known = {each.name: each for each in service.operations}
-            for name in names:
-                number += 1
-                way = "governed" if number % _GOVERNED == 0 else "mock"
-                wrong = _called(product, connection, known[name], way)
-                counts[f"{way}_called"] += 1
-                if wrong is None:
-                    counts[f"{way}_passed"] += 1
-                else:
-                    failures.append(f"{service_id} {name} ({way}): {wrong}")
-        product.close()
+        try:
+            for service_id, names in chosen.items():
+                found = progress.do(
+                    f"mock {service_id} {len(names)}",
+                    partial(_mocked, product, service_id, names, number),
+                )
+                number += len(names)
+                counts.update(found["counts"])
+                failures += found["failures"]
+        finally:
+            product.close()
     return counts, failures
+
+
+def _mocked(product: Product, service_id: str, names: list[str], number: int) -> dict[str, Any]:
+    counts, failures = Counter[str](), list[str]()
+    connection, service = product.connect(service_id)
+    known = {each.name: each for each in service.operations}
+    for at, name in enumerate(names, number + 1):
+        way = "governed" if at % _GOVERNED == 0 else "mock"
+        wrong = _called(product, connection, known[name], way)
+        counts[f"{way}_called"] += 1
+        if wrong is None:
+            counts[f"{way}_passed"] += 1
+        else:
+            failures.append(f"{service_id} {name} ({way}): {wrong}")
+    return {"counts": counts, "failures": failures}
 
 
 def _called(product: Product, connection: str, operation: Operation, way: str) -> str | None:
@@ -217,33 +273,66 @@ def opened_for(settings: ServiceSettings, secrets: Mapping[str, str]) -> Opened:
     return Opened(connection, settings, secrets)
 
 
-async def call_moto(found: list[Converted], most: int, url: str) -> tuple[set[str], int]:
-    """Services that answered an argument-free read, and how many calls were made."""
+async def call_moto(each: Converted, most: int, url: str) -> dict[str, Any]:
+    """Whether a service answered an argument-free read, and how many calls were made."""
     calls = ServiceCalls(Http(allow_private=["127.0.0.0/8"]), SystemClock())
     secrets = {"access_key_id": "AKIAEXAMPLE", "secret_access_key": "secret"}
-    answered: set[str] = set()
+    service = packages.describe(each.id)
+    known = {operation.name: operation for operation in service.operations}
+    settings = ServiceSettings(
+        service=each.id, way="sigv4", base_url=url, fields={"region": "us-east-1"}
+    )
     made = 0
-    for each in found:
-        service = packages.describe(each.id)
-        known = {operation.name: operation for operation in service.operations}
-        settings = ServiceSettings(
-            service=each.id, way="sigv4", base_url=url, fields={"region": "us-east-1"}
-        )
-        for name in each.reads[:most]:
-            made += 1
-            try:
-                answer = await calls.call(opened_for(settings, secrets), service, known[name], {})
-            except StewardError:
-                continue
-            if answer.status == 200:
-                answered.add(each.id)
-                break
-    return answered, made
+    for name in each.reads[:most]:
+        made += 1
+        try:
+            answer = await calls.call(opened_for(settings, secrets), service, known[name], {})
+        except StewardError:
+            continue
+        if answer.status == 200:
+            return {"answered": True, "made": made}
+    return {"answered": False, "made": made}
 
 
-def _all_converted() -> Iterator[Converted]:
+def _asked(each: Converted, most: int, url: str) -> dict[str, Any]:
+    return asyncio.run(call_moto(each, most, url))
+
+
+def ask_moto(found: list[Converted], most: int, progress: Progress) -> dict[str, int]:
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    url = f"http://{host}:{port}"
+    try:
+        told = [
+            progress.do(f"moto {each.id}", partial(_asked, each, most, url))
+            for each in found
+            if each.adapter == "aws"
+        ]
+    finally:
+        server.stop()
+    return {
+        "moto_services_answered": sum(each["answered"] for each in told),
+        "moto_calls": sum(each["made"] for each in told),
+    }
+
+
+def all_converted(services: list[str], progress: Progress) -> list[Converted]:
+    keys = {f"converted {each}": each for each in services}
+    missing = progress.missing(keys)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(converted, packages.packaged(), chunksize=8)
+        for key, found in zip(
+            missing, pool.map(converted, [keys[key] for key in missing], chunksize=2), strict=True
+        ):
+            progress.keep(key, asdict(found))
+            try:
+                progress.require_time()
+            except OutOfTime:
+                pool.shutdown(cancel_futures=True)
+                raise
+    return [Converted(**progress.do(key, dict)) for key in keys]
 
 
 def main() -> None:
@@ -252,12 +341,25 @@ def main() -> None:
     options.add_argument("--reads", type=int, default=3, help="reads tried per AWS service")
     options.add_argument("--without-moto", action="store_true")
     options.add_argument("--prism", type=Path, help="folder with Prism and OpenAPI descriptions")
+    options.add_argument("--quick", action="store_true", help="every tenth service, 300 calls")
+    options.add_argument("--state", type=Path, help="file that keeps what is done")
+    options.add_argument("--seconds", type=float, help="end after this time; go on later")
     chosen = options.parse_args()
     logging.disable(logging.CRITICAL)
-    found = list(_all_converted())
+    progress = Progress(chosen.state, chosen.seconds)
+    try:
+        print(json.dumps(figures(chosen, progress), indent=2))
+    except OutOfTime:
+        print(f"{len(progress):,} parts are done. Run the same command again to go on.")
+
+
+def figures(chosen: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    services = list(packages.packaged())[:: 10 if chosen.quick else 1]
+    found = all_converted(services, progress)
     operations = sum(each.operations for each in found)
     failed = [text for each in found for text in each.failures]
-    counts, wrong_calls = call_mocks(spread(found, chosen.sample))
+    sample = min(chosen.sample, 300) if chosen.quick else chosen.sample
+    counts, wrong_calls = call_mocks(spread(found, sample), progress)
     called = counts["mock_called"] + counts["governed_called"]
     passed = counts["mock_passed"] + counts["governed_passed"]
     shown: dict[str, Any] = {
@@ -273,18 +375,10 @@ def main() -> None:
         "failures": failed + wrong_calls,
     }
     if not chosen.without_moto:
-        from moto.server import ThreadedMotoServer
-
-        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        server.start()
-        host, port = server.get_host_and_port()
-        aws = [each for each in found if each.adapter == "aws"]
-        answered, made = asyncio.run(call_moto(aws, chosen.reads, f"http://{host}:{port}"))
-        server.stop()
-        shown |= {"moto_services_answered": len(answered), "moto_calls": made}
+        shown |= ask_moto(found, chosen.reads, progress)
     if chosen.prism is not None:
         shown["prism"] = ask_prism(chosen.prism)
-    print(json.dumps(shown, indent=2))
+    return shown
 
 
 if __name__ == "__main__":
