@@ -143,7 +143,9 @@ def _is_used(piece: Piece, said: Said) -> bool:
             return bool({"sum", "count"} & said.marks)
         case "compare" | "between":
             return "compare" in said.marks
-        case "each" | "unit" | "over time":
+        case "functions":
+            return set(piece.argument.split()) <= said.marks
+        case "each" | "unit" | "over time" | "part":
             return (
                 piece.argument in said.marks
                 or piece.argument in said.names
@@ -161,6 +163,7 @@ _MARKS: Final = {
     "min": ("min",),
     "max": ("max",),
     "median": ("median",),
+    "stddev": ("stddev",),
 }
 
 
@@ -240,6 +243,8 @@ def _read_text(text: str, said: Said) -> None:
             exp.Min: ("min",),
             exp.Max: ("max",),
             exp.Median: ("median",),
+            exp.Stddev: ("stddev",),
+            exp.StddevSamp: ("stddev",),
             exp.Group: ("group", "by", "distinct"),
             exp.Order: ("order",),
             exp.Div: ("share", "change"),

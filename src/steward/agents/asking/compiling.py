@@ -16,11 +16,12 @@ from steward.agents.asking.expressions import (
     equal,
     is_empty,
     number_of,
+    time_part,
     truncated,
     value,
     within,
 )
-from steward.agents.asking.reading import ColumnRef, Filtered, Measured, Period, Reading
+from steward.agents.asking.reading import ColumnRef, Filtered, Measured, Period, Reading, TimePart
 from steward.agents.asking.world import World, is_number_text
 from steward.core import Invalid
 from steward.definitions import ColumnFacts, parse_formula
@@ -33,7 +34,9 @@ FUNCTION_NAMES: Final = {
     "min": "lowest",
     "max": "highest",
     "median": "median",
+    "stddev": "deviation",
 }
+_AVERAGE: Final = "average_count"
 IN_ALL: Final = "count of all"
 """Rows of all units together, beside the rows of each."""
 MOST_ROWS: Final = 100
@@ -56,6 +59,8 @@ class _Compiler:
         self._joined: dict[tuple[str, ...], dict[str, str]] = {}
         self._derive: list[dict[str, Any]] = []
         self._compute: list[dict[str, Any]] = []
+        self._places: dict[str, str] = {}
+        """Columns that say where a group stands in its week or year, by the group that is shown."""
 
     def document(self) -> dict[str, Any]:
         reading = self._reading
@@ -69,7 +74,7 @@ class _Compiler:
             "joins": self._joins,
             "derive": self._derive,
             "filters": filters,
-            "group": groups if figures else [],
+            "group": [*groups, *self._places.values()] if figures else [],
             "aggregate": [part for figure in figures for part in figure.parts],
             "compute": self._compute,
             "having": self._having(figures),
@@ -227,6 +232,8 @@ class _Compiler:
 
     def _group(self, group: Any) -> str:
         facts, name = self._facts(group.by), self._name(group.by)
+        if group.part is not None:
+            return self._part_of_time(group.part, facts, name)
         if group.unit is None or facts.kind == "number":
             return name
         taken = {each["name"] for each in self._derive} | set(self._names)
@@ -237,10 +244,32 @@ class _Compiler:
         self._derive.append({"name": derived, "expression": expression})
         return derived
 
+    def _part_of_time(self, part: TimePart, facts: ColumnFacts, name: str) -> str:
+        taken = {each["name"] for each in self._derive} | set(self._names)
+        shown = part if part not in taken else f"{part} of {name}"
+        number, names = time_part(part, facts, name)
+        if not names:
+            self._derive.append({"name": shown, "expression": number})
+            return shown
+        place = f"number of {shown}"
+        cases = [
+            {"when": compared(number, "=", value(at)), "then": value(each)}
+            for at, each in names.items()
+        ]
+        self._derive += [
+            {"name": shown, "expression": {"case": cases}},
+            {"name": place, "expression": number},
+        ]
+        self._places[shown] = place
+        return shown
+
     def _figures(self) -> Iterator["_Figure"]:
         for measure in self._reading.measures:
             if measure.where and measure.column is not None:
                 yield _Figure("share", self._part_of_total(measure, measure.column), [])
+                continue
+            if measure.per is not None:
+                yield _Figure(_AVERAGE, self._per(measure.per), [])
                 continue
             parts = (
                 self._metric(measure.metric)
@@ -252,7 +281,7 @@ class _Compiler:
 
     def _selected(self, groups: Sequence[str], figures: Sequence["_Figure"]) -> list[str]:
         """Only groups and figures, where a metric is computed from parts."""
-        if not self._compute:
+        if not self._compute and not self._places:
             return []
         made = [
             name for each in figures for name in (each.name, *(w["name"] for w in each.windows))
@@ -277,6 +306,16 @@ class _Compiler:
         return [
             {"name": "part", **total, "where": self._where(measure)},
             {"name": "whole", **total},
+        ]
+
+    def _per(self, ref: ColumnRef) -> list[dict[str, Any]]:
+        """How many rows each value of a column has on average."""
+        name = self._name(ref)
+        quotient = {"op": "/", "args": [column("rows"), column("owners")]}
+        self._compute.append({"name": _AVERAGE, "expression": quotient})
+        return [
+            {"name": "rows", "function": "count", "column": name},
+            {"name": "owners", "function": "count_distinct", "column": name},
         ]
 
     def _where(self, measure: Measured) -> Piece:
@@ -354,10 +393,11 @@ class _Compiler:
         times = [
             name
             for name, group in zip(groups, self._reading.groups, strict=True)
-            if self._world.is_stretch(self._reading.table, group)
+            if self._world.is_stretch(self._reading.table, group) or group.part is not None
         ]
         if times:
-            return [{"column": name} for name in [*times, *(g for g in groups if g not in times)]]
+            ordered = [*times, *(g for g in groups if g not in times)]
+            return [{"column": self._places.get(name, name)} for name in ordered]
         if groups:
             return [{"column": figures[0].name, "direction": "descending"}]
         return []
@@ -367,7 +407,8 @@ class _Compiler:
     ) -> dict[str, Any]:
         direction = "descending" if order.descending else "ascending"
         if order.by == "group" and groups:
-            return {"column": groups[0], "direction": direction}
+            name = self._places.get(groups[0], groups[0])
+            return {"column": name, "direction": direction}
         if order.column is not None:
             name = self._number(order.column)
             by_column = [each.name for each in figures if each.column == name]

@@ -16,6 +16,8 @@ from steward.agents.asking.reading import (
     Measured,
     Period,
 )
+from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tokens import plain
 
 
 class Conditions(Pieces):
@@ -123,6 +125,33 @@ class Conditions(Pieces):
             self._take(at - 1, at - 2)
             at -= 2
         return numbers
+
+    def _rows_by_key(self) -> None:
+        """ "Invoice 17", "order A-1007": the row that is known by it."""
+        key = self._world.datasets[self._base].key or tuple(self._world.table(self._base).key)
+        if len(key) != 1 or self._world.facts(self._base, key[0]) is None:
+            return
+        ref = ColumnRef(column=key[0])
+        is_number = self._facts(ref).kind == "number"
+        for at, piece in list(self._free("name")):
+            sense = piece.senses[0]
+            said = self._at(at + 1, "number", "unknown")
+            if said is None or (sense.kind, sense.table) != ("table", self._base):
+                continue
+            if said.first != piece.last or not self._is_one(piece):
+                continue
+            text = "".join(self._words[said.first : said.last])
+            wanted = said.number if is_number else text
+            if wanted is None or not any(letter.isdigit() for letter in text):
+                continue
+            self._filter(at, ref, "=", [wanted])
+            self.found.named_table = True
+            self._take(at, at + 1)
+
+    def _is_one(self, piece: Piece) -> bool:
+        """Whether a name is in the singular."""
+        word = self._words[piece.last - 1]
+        return plain(word) == word
 
     def _text_tests(self) -> None:
         """Whose title contains "love"."""

@@ -1,6 +1,7 @@
 """Pieces of query plans: columns, dates that are written as text, comparisons, tests."""
 
 import re
+from calendar import day_name, month_name
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
@@ -25,6 +26,7 @@ _MONTHS: Final = (
     "Nov",
     "Dec",
 )
+_A_MONDAY: Final = date(1, 1, 1)
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")
 
 
@@ -126,6 +128,17 @@ def slash_order(values: Sequence[str]) -> str | None:
 
 def truncated(unit: str, day: Piece) -> Piece:
     return call("year", day) if unit == "year" else call("date_trunc", value(unit), day)
+
+
+def time_part(part: str, facts: ColumnFacts, name: str) -> tuple[Piece, dict[int, str]]:
+    """The number of a part of time that comes again, and how its numbers are called; an hour has no name."""
+    if part == "hour of the day":
+        return call("hour", column(name)), {}
+    day = day_of(facts, name)
+    if part == "month of the year":
+        return call("month", day), {at: month_name[at] for at in range(1, 13)}
+    since = call("date_diff", value("day"), value(_A_MONDAY), day)
+    return {"op": "%", "args": [since, value(7)]}, dict(enumerate(day_name))
 
 
 def within(facts: ColumnFacts, name: str, start: str | None, end: str | None) -> list[Piece]:

@@ -163,10 +163,10 @@ class Figures(Pieces):
 
     def _figures(self) -> None:
         """The total of something, the average delay and the highest one."""
-        for at, piece in list(self._free("function")):
+        for at, piece in list(self._free("function", "functions")):
             if at in self._used:
                 continue
-            functions, place = [piece.argument], at + 1
+            functions, place = piece.argument.split(), at + 1
             while (size := self._function_after(place)) > 0:
                 place += size
                 functions.append(self.pieces[place - 1].argument)
@@ -187,6 +187,34 @@ class Figures(Pieces):
                 self.function_pieces.append(self.pieces[at])
                 self._take(at)
         self._sums()
+
+    def _counts_of_each(self) -> None:
+        """ "Average number of invoices per customer": rows by how many different owners they have."""
+        counted = [
+            at
+            for at, _ in self._free("count")
+            if (whole := self._sense(at + 1, "table")) is not None and whole.table == self._base
+        ]
+        averages = [at for at, piece in self._free("function") if piece.argument == "avg"]
+        if len(counted) != 1 or len(averages) != 1:
+            return
+        count, average = counted[0], averages[0]
+        owners = [n for n in range(count + 2, len(self.pieces)) if self._subject(n) is not None]
+        owner = self._subject(owners[0]) if len(owners) == 1 else None
+        if owner is None or owner.part is not None:
+            return
+        by = [n for n, _ in self._free("by") if n == owners[0] - 1]
+        if (by or owner.by.table is not None) and average in (count - 1, count + 2, owners[0] + 1):
+            self._count_each(owner)
+            self.found.named_table = True
+            self._take(average, count, count + 1, *by, owners[0])
+
+    def _count_each(self, owner: Grouped) -> None:
+        per, path = owner.by, self._world.path(self._base, owner.by)
+        if per.table is not None and path is not None:
+            per = ColumnRef(column=path.steps[0].from_columns[0])
+            self.found.assumed.append(f"Those without {self._base} are not counted.")
+        self._add_measure(Measured(function="count", per=per))
 
     def _function_after(self, place: int) -> int:
         """How many pieces go on with another function: "mean, min and max"."""

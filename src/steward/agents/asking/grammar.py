@@ -17,6 +17,8 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("function", "sum"): "total | sum | combined",
     Mark("function", "avg"): "average | mean | avg | on average",
     Mark("function", "median"): "median",
+    Mark("function", "stddev"): "standard deviation | std dev | stddev | std | standard dev",
+    Mark("functions", "min max"): "range of | range | minimum and maximum | min and max",
     Mark("function", "min"): "minimum | min",
     Mark("function", "max"): "maximum | max",
     Mark("in all"): "in total | altogether | overall | in all",
@@ -48,6 +50,9 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("unit", "week"): "week",
     Mark("unit", "day"): "day | date",
     Mark("unit", "hour"): "hour",
+    Mark("part", "weekday"): "weekday | day of the week | day of week | days of the week | week day",
+    Mark("part", "month of the year"): "month of the year | month of year | months of the year",
+    Mark("part", "hour of the day"): "hour of the day | hour of day | time of day | time of the day | hours of the day",
     Mark("each", "year"): "yearly | annual | annually | year by year | year on year",
     Mark("each", "quarter"): "quarterly",
     Mark("each", "month"): "monthly | month by month",
@@ -79,7 +84,7 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("direction", "asc"): "ascending | asc | in ascending order | from lowest to highest | low to high",
     Mark("direction", "a to z"): "alphabetically",
     Mark("direction", "other"): "reverse | other way round | other way around",
-    Mark("rows"): "show | list | display | give me | show me | list all | look at | print | get | view | preview | see | tell me | find | let me see | fetch | return | give",
+    Mark("rows"): "show | list | display | give me | show me | list all | look at | print | get | view | preview | see | tell me | find | everything about | let me see | fetch | return | give",
     Mark("rows of"): "row | rows | record | records | entries | details | rows of | line items | detail | individual rows | drill down into | the rows",
     Mark("which"): "which | what | who | whose | where | when",
     Mark("contrast"): "compare | comparison of | versus | vs | compared to | compared with | against | comparison between",
@@ -109,7 +114,7 @@ _SILENT: Final = """
     values value data dataset table column field much many some such s 's t re ll d hi hello thanks thank about it's what's who's
     exist exists belong belongs contain include includes including appear appears occur occurs occurred happen happened
     happens all whole entire ever far currently question answer calculate compute tell find get say information
-    come comes came coming one ones observed recorded listed reported live lives lived living respectively were'nt did you're i'd i'm we've i've doing did go going
+    come comes came coming one ones observed recorded possible listed reported live lives lived living respectively were'nt did you're i'd i'm we've i've doing did go going
 """
 """Words that restrict nothing."""
 ADJECTIVES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {

@@ -18,6 +18,7 @@ from steward.agents.asking.reading import (
     Ordered,
     Reading,
     Shape,
+    TimePart,
     Unit,
 )
 from steward.agents.asking.usual_periods import periods_of
@@ -26,7 +27,7 @@ from steward.definitions import ColumnDefinition, DatasetFacts, Relationship
 
 Values = Callable[[str, str, str], Sequence[tuple[str, int]]]
 """Values of a table's column that contain a text, with how many rows have each; the most frequent first."""
-_ADDITIVE: Final[tuple[Function, ...]] = ("sum", "avg", "median", "min", "max")
+_ADDITIVE: Final[tuple[Function, ...]] = ("sum", "avg", "median", "min", "max", "stddev")
 _RANKS: Final = (1, 3, 5, 10, 20, 50)
 _SHAPES: Final[tuple[Shape, ...]] = ("bar", "line", "area", "pie")
 _LONGEST_WAY: Final = 2
@@ -180,10 +181,21 @@ class Options:
                     for unit in get_args(Unit)
                     if unit != "hour" or self._has_hours(ref, reading)
                 ]
-            for unit in units:
-                grouped = Grouped(by=ref, unit=unit)
+            groups = [Grouped(by=ref, unit=unit) for unit in units]
+            if self._is_day(ref, reading):
+                groups += [
+                    Grouped(by=ref, part=part)
+                    for part in get_args(TimePart)
+                    if part != "hour of the day" or self._has_hours(ref, reading)
+                ]
+            for grouped in groups:
                 text = f"by {self._words.group(grouped, reading.table)}"
                 yield Option(text, _with(reading, "groups", index, grouped), group)
+
+    def _is_day(self, ref: ColumnRef, reading: Reading) -> bool:
+        dataset = self._datasets.get(ref.table or reading.table)
+        column = dataset.column(ref.column) if dataset is not None else None
+        return column is not None and (column.is_time or column.is_date_text)
 
     def _has_hours(self, ref: ColumnRef, reading: Reading) -> bool:
         dataset = self._datasets.get(ref.table or reading.table)

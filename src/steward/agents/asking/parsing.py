@@ -43,6 +43,8 @@ class Parser(Conditions, Ranking):
             self._comparisons,
             self._text_tests,
             self._gaps,
+            self._rows_by_key,
+            self._counts_of_each,
             self._groups,
             self._counted_per,
             self._figures,

@@ -17,6 +17,8 @@ _YEAR: Final = re.compile(r"(?:17|18|19|20)\d{2}")
 _DECADE: Final = re.compile(r"((?:17|18|19|20)\d0)s")
 _QUARTERS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _UNITS: Final = ("day", "week", "month", "quarter", "year")
+_DAYS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_AHEAD: Final = frozenset({"next", "coming", "upcoming"})
 Stretch = tuple[date | None, date | None]
 
 
@@ -115,8 +117,8 @@ class Calendar:
 
     def _day(self, at: int) -> Span | None:
         text = self._text(at)
-        if text in {"today", "yesterday"}:
-            day = self._today - timedelta(days=text == "yesterday")
+        if text in _DAYS:
+            day = self._today + timedelta(days=_DAYS[text])
             return Span(day, day + timedelta(days=1), 1)
         if len(text) == 10 and _YEAR.match(text):
             try:
@@ -206,17 +208,19 @@ class Calendar:
     def _relative(self, at: int) -> Span | None:
         """Last year, this month, the last 30 days, the year before."""
         word = self._text(at)
-        if word not in {"last", "past", "this", "current", "previous"}:
+        if word not in {"last", "past", "this", "current", "previous", *_AHEAD}:
             return None
         number = self._tokens[at + 1].number if at + 1 < len(self._tokens) else None
         if isinstance(number, int) and 0 < number <= 1_000:
             unit = self._unit(at + 2)
+            if unit and word in _AHEAD:
+                return Span(self._today, shifted(self._today, unit, number), 3)
             start = shifted(self._today, unit, -number) if unit else None
             return None if start is None else Span(start, self._today + timedelta(days=1), 3)
         unit = self._unit(at + 1)
         if unit is None:
             return None
-        back = word not in {"this", "current"}
+        back = -1 if word in _AHEAD else word not in {"this", "current"}
         return Span(*whole_unit(self._today, unit, back), 2)
 
     def _unit(self, at: int) -> str | None:
@@ -224,8 +228,8 @@ class Calendar:
         return word if word in _UNITS else None
 
 
-def whole_unit(today: date, unit: str, back: bool) -> tuple[date, date]:
-    """The day, week, month, quarter or year that a day is in, or the one before."""
+def whole_unit(today: date, unit: str, back: int) -> tuple[date, date]:
+    """The day, week, month, quarter or year that a day is in, or one so many before."""
     if unit == "day":
         day = today - timedelta(days=back)
         return day, day + timedelta(days=1)

@@ -223,6 +223,9 @@ class Pieces:
 
     def _subject(self, at: int) -> Grouped | None:
         """A name as something to group by: a column that is no figure, or the rows of another table."""
+        again = self._at(at, "part")
+        if again is not None:
+            return self._time_part(again.argument)
         piece = self._at(at, "name")
         if piece is None:
             return None
@@ -233,6 +236,17 @@ class Pieces:
             return self._grouped_table(sense)
         column = self._column(at) if piece.senses[0].kind == "column" else None
         return None if column is None or self._is_figure(column) else Grouped(by=column)
+
+    def _time_part(self, part: Any) -> Grouped | None:
+        """A part of the table's time that comes again: by the column that names it, or taken from the time."""
+        named = self._world.names_of_weekdays(self._base) if part == "weekday" else None
+        if named is not None:
+            return Grouped(by=ColumnRef(column=named))
+        time = self._time()
+        kind = self._facts(time).kind if time is not None else "number"
+        if time is None or kind == "number" or (part == "hour of the day" and kind != "moment"):
+            return None
+        return Grouped(by=time, part=part)
 
     def _grouped_table(self, sense: Sense) -> Grouped | None:
         """Rows of another table, by the name that people know them by."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from steward.agents.asking.figures import Figures
 from steward.agents.asking.grammar import ADJECTIVES
+from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.reading import (
     ColumnRef,
@@ -92,13 +93,16 @@ class Ranking(Figures):
             elif column is not None:
                 by = Ordered(by="column", column=column, descending=bool(descending))
                 taken.append(place)
-            elif descending is not None:
-                by = Ordered(by="measure", descending=descending)
+            elif descending is not None or (place == len(self.pieces) and self._has_figure()):
+                by = Ordered(by="measure", descending=descending is not False)
             else:
                 continue
             self.found.order.append(by)
             self._take(*taken)
         self._directions()
+
+    def _has_figure(self) -> bool:
+        return any(each.kind in {"count", "function", "by"} for each in self.pieces)
 
     def _directions(self) -> None:
         for at, piece in list(self._free("most")):
@@ -159,27 +163,28 @@ class Ranking(Figures):
 
     def _time_end(self, at: int, piece: Piece) -> None:
         column = self._column(at + 1)
-        sense = self._sense(at + 1, "table")
+        rows = self._past_conditions(at + 1)
+        sense = self._sense(rows, "table")
         if column is not None and self._world.is_time(self._base, self._facts(column)):
             function: Function = "max" if piece.argument == "desc" else "min"
             self.found.measures.append(Measured(function=function, column=column))
             self._take(at, at + 1)
         elif sense is not None and sense.table == self._base:
-            named = self._column(at + 3) if self._at(at + 2, "by") is not None else None
+            named = self._column(rows + 2) if self._at(rows + 1, "by") is not None else None
             if named is not None and self._world.is_time(self._base, self._facts(named)):
                 # "The latest order by due date".
-                self._order_rows(named, piece.argument, [at + 1])
-                self._take(at, at + 1, at + 2, at + 3)
+                self._order_rows(named, piece.argument, [rows])
+                self._take(at, rows, rows + 1, rows + 2)
                 return
             time = self._time()
             if time is not None:
-                self._order_rows(time, piece.argument, [at + 1])
+                self._order_rows(time, piece.argument, [rows])
                 times = [ColumnRef(column=each) for each in self._world.times(self._base)]
                 if self._words[piece.first] == _OF_AGE and len(times) > 1:
                     # How old something is need not be told by any of these times.
                     about = f"the {_OF_AGE} by {time.column}, or by something else"
                     self.found.open.append(Choice(about, time, tuple(times[1:])))
-                self._take(at, at + 1)
+                self._take(at, rows)
 
     def _order_rows(self, column: ColumnRef, direction: str, places: Sequence[int]) -> None:
         self._rank_by(Ordered(by="column", column=column, descending=direction == "desc"), places)
@@ -280,14 +285,18 @@ class Ranking(Figures):
             and self.pieces[following].kind == "number"
         ):
             following += 1
+        rows = self._past_conditions(following)
+        if rows > following and self._is_own_table(rows, at):
+            # "The largest overdue invoice".
+            return None, True, [rows]
         places = []
         if self._at(following, "name") is not None and (
             self._by_after(following) is not None or self._is_own_table(following)
         ):
             places.append(following)
-        places += [place for place in range(at - 1, -1, -1) if self._at(place, "name", "unit")][:1]
+        places += [place for place in range(at - 1, -1, -1) if self._at(place, "name", "unit", "part")][:1]
         asked = [place + 1 for place in range(at) if self._at(place, "which") is not None]
-        places += [place for place in asked if self._at(place, "name", "unit") is not None]
+        places += [place for place in asked if self._at(place, "name", "unit", "part") is not None]
         if self.found.limit is not None and self._at(following, "name") is not None:
             places.append(following)
         for place in places:
@@ -306,7 +315,20 @@ class Ranking(Figures):
             group = self._subject(place)
             if group is not None:
                 return group, False, [place]
-        return None, False, []
+        asked = [at for at, _ in self._free("which") if self._words[self.pieces[at].first] == "who"]
+        owner = self._owner() if asked else None
+        return owner, False, asked if owner is not None else []
+
+    def _owner(self) -> Grouped | None:
+        """Who the rows belong to: the only table with names that they lead to, where there is one."""
+        tables = [
+            table
+            for table, ways in self._world.paths(self._base).items()
+            if len(ways) == len(ways[0].steps) == 1 and self._world.table(table).name_column
+        ]
+        if len(tables) != 1:
+            return None
+        return self._grouped_table(Sense("table", tables[0], tables[0]))
 
     def _is_own_table(self, at: int, most: int | None = None) -> bool:
         """Whether rows of the table are ranked by the superlative `most`, or the one before: the largest city."""
@@ -375,8 +397,22 @@ class Ranking(Figures):
                 f"“{self._words[self.pieces[at].first]}” is by {only.column}."
             )
             return Measured(function="sum", column=only), []
-        own = self._own_figure() if grouped and self._ranks_rows(at) else None
+        ranks_rows = self._ranks_rows(at)
+        own = self._own_figure() if grouped and ranks_rows else None
+        if own is None and ranks_rows and not grouped:
+            return self._any_figure(at)
         return None if own is None else (own, [])
+
+    def _any_figure(self, at: int) -> tuple[Measured | None, list[int]] | None:
+        """The biggest invoice, by one of several figures: which, has to be chosen."""
+        figures = self._figures_of_base()
+        if not figures:
+            return None
+        falls = self.pieces[at].argument == "desc"
+        orders = [Ordered(by="column", column=each, descending=falls) for each in figures]
+        about = f"the figure that “{self._words[self.pieces[at].first]}” is by"
+        self.found.open.append(Choice(about, orders[0], tuple(orders[1:])))
+        return Measured(function="sum", column=figures[0]), []
 
     def _figure_before_end(
         self, at: int, grouped: bool, direction: str
@@ -390,10 +426,13 @@ class Ranking(Figures):
 
     def _ranks_rows(self, at: int) -> bool:
         """Whether rows of the table follow, past words that say which: "the highest unpaid invoices"."""
-        place = at + 1
+        return self._is_own_table(self._past_conditions(at + 1), at)
+
+    def _past_conditions(self, place: int) -> int:
+        """The place after words that say which rows: "unpaid" in "the oldest unpaid invoice"."""
         while (each := self._at(place, "name")) and each.senses[0].kind in {"segment", "value"}:
             place += 1
-        return self._is_own_table(place, at)
+        return place
 
     def _ranked_by(
         self,

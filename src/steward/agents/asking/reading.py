@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Function = Literal["count", "count_distinct", "sum", "avg", "min", "max", "median"]
+Function = Literal["count", "count_distinct", "sum", "avg", "min", "max", "median", "stddev"]
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
+TimePart = Literal["weekday", "month of the year", "hour of the day"]
 Shape = Literal["bar", "line", "area", "pie", "scatter", "histogram", "box", "heatmap"]
 ChipKind = Literal[
     "measure",
@@ -78,6 +79,9 @@ class Measured(_Part):
     where: Annotated[list[Filtered], Field(max_length=20)] = Field(
         [], description="With `share`: the part that the rows have that compare so."
     )
+    per: ColumnRef | None = Field(
+        None, description="On average for each value of this column, such as each customer."
+    )
     along: Literal["running", "change"] | None = Field(
         None, description="Over time: the total so far, or the difference to the time before."
     )
@@ -87,6 +91,9 @@ class Grouped(_Part):
     by: ColumnRef
     unit: Unit | None = Field(
         None, description="For a time column: the stretch that rows are put together by."
+    )
+    part: TimePart | None = Field(
+        None, description="For a time column: the part that comes again, such as Mondays."
     )
     is_unit: bool = Field(
         False, description="Nobody asked for it: figures are in the units that this column says."

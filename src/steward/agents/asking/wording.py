@@ -26,6 +26,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "min": "smallest",
     "max": "largest",
     "median": "median",
+    "stddev": "standard deviation of",
 }
 _OF_TIMES: Final = {"min": "earliest", "max": "latest"}
 _COMPARED: Final = {
@@ -119,11 +120,27 @@ class Words:
             return f"number of different {plural(self.label(measured.column, table))}"
         if measured.column is None or measured.function is None or measured.function == "count":
             filled = "" if measured.column is None else f" with {self._a(measured.column, table)}"
-            return f"number of {self.noun(table, 2)}{filled}"
+            return f"{self._on_average(measured)}number of {self.noun(table, 2)}{filled}{self._each(measured, table)}"
         known = self.column(measured.column, table)
         is_time = known is not None and known.role == "time"
         word = (_OF_TIMES if is_time else {}).get(measured.function) or FUNCTIONS[measured.function]
+        of = "" if word.endswith(" of") else of
         return f"{word} {of}{self.label(measured.column, table)}"
+
+    @staticmethod
+    def _on_average(measured: Measured) -> str:
+        return "" if measured.per is None else "average "
+
+    def _each(self, measured: Measured, table: str) -> str:
+        """What a figure is of on average: ` per customer`."""
+        if measured.per is None:
+            return ""
+        led = (
+            each.role or self.noun(each.to_table)
+            for each in self.definitions.relationships
+            if each.from_table == table and each.from_columns == [measured.per.column]
+        )
+        return f" per {next(led, self.label(measured.per, table))}"
 
     def _a(self, ref: ColumnRef, table: str) -> str:
         label = self.label(ref, table)
@@ -132,12 +149,13 @@ class Words:
     def group(self, grouped: Grouped, table: str) -> str:
         """Such as `country`, `month`, `month of due date`."""
         label = self.label(grouped.by, table)
-        if grouped.unit is None:
+        stretch = grouped.unit or grouped.part
+        if stretch is None:
             return label
         known = self.definitions.tables.get(table)
         usual = known.default_time if known is not None else None
         is_usual = grouped.by.table in (None, table) and grouped.by.column == usual
-        return grouped.unit if is_usual else f"{grouped.unit} of {label}"
+        return stretch if is_usual else f"{stretch} of {label}"
 
     def condition(self, filtered: Filtered, table: str) -> str:
         """Such as `with 8 cylinders`, `with more than 200 horsepower`, `with the origin Japan`, `with no age`."""
@@ -169,9 +187,7 @@ class Words:
 
     def period(self, period: Period, table: str) -> str:
         """Such as `in 2024`, `from March 2021 to September 2026`, `since 2020`."""
-        known = self.definitions.tables.get(table)
-        usual = known.default_time if known is not None else None
-        other = "" if period.column.column == usual else f" by {self.label(period.column, table)}"
+        other = self._by_time(period, table)
         span = span_of(period.start, period.end)
         if span is not None:
             return f"in {span}{other}" if " " in span or span.isdigit() else f"on {span}{other}"
@@ -182,6 +198,12 @@ class Words:
         if first:
             return f"since {first}{other}"
         return f"until {last}{other}" if last else period.said
+
+    def _by_time(self, period: Period, table: str) -> str:
+        """The time that a stretch is of, where it is not the usual one."""
+        known = self.definitions.tables.get(table)
+        usual = known.default_time if known is not None else None
+        return "" if period.column.column == usual else f" by {self.label(period.column, table)}"
 
     def value(self, value: Any) -> str:
         """A value as the reader writes it."""
@@ -263,7 +285,8 @@ class Words:
             text = self.filter_chip(filtered, table)
             yield Chip(kind="filter", text=text, pointer=f"/filters/{index}")
         for index, period in enumerate(reading.periods):
-            text = period.said or self.period(period, table)
+            said = f"{period.said}{self._by_time(period, table)}" if period.said else ""
+            text = said or self.period(period, table)
             yield Chip(kind="period", text=text, pointer=f"/periods/{index}")
         for index, filtered in enumerate(reading.having):
             text = self.having(filtered, reading)
@@ -315,6 +338,11 @@ class Words:
         if filtered.test in {"is", "is not"}:
             word = "without" if filtered.test == "is not" else "only"
             return f"{word} {listed([str(each) for each in values])}"
+        known = self.column(filtered.column, table)
+        named = known is not None and known.role == "identifier"
+        if filtered.test == "=" and named:
+            label = self.label(filtered.column, table)
+            return f"{label} {_either([str(each) for each in values])}"
         plain = bool(values) and not any(_is_number(each) or each is None for each in values)
         if filtered.test == "=" and plain and not any(isinstance(each, bool) for each in values):
             return f"only {_either([self.value(each) for each in values])}"

@@ -1,5 +1,6 @@
 """What a question can be about: tables, columns and their definitions, and the ways from one table to another."""
 
+from calendar import day_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -193,6 +194,16 @@ class World:
                 found.setdefault(each.unit, name)
         return found
 
+    def names_of_weekdays(self, table: str) -> str | None:
+        """The column that holds names of weekdays, in full or shortened, where there is one."""
+        found = [
+            each.name
+            for each in self.datasets[table].columns
+            if each.kind == "text" and each.values and (each.distinct or 0) <= len(each.values)
+            if all(_is_weekday(value) for value in each.values)
+        ]
+        return found[0] if len(found) == 1 else None
+
     def is_stretch(self, base: str, group: Grouped) -> bool:
         """Whether a group is a stretch of time: of a time column, or a column that holds the number of a year or month."""
         if group.unit is not None:
@@ -233,6 +244,11 @@ def is_number_text(facts: ColumnFacts | None) -> bool:
         each.strip().upper() in NOTHING or number_of(each.strip().lstrip("-")) is not None
         for each in facts.values
     )
+
+
+def _is_weekday(text: str) -> bool:
+    word = text.strip().casefold()
+    return len(word) > 1 and any(each.casefold().startswith(word) for each in day_name)
 
 
 def _nameable(dataset: DatasetFacts) -> DatasetFacts:
