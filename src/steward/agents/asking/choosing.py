@@ -94,7 +94,9 @@ class Question:
     def parsed(self, base: str, tagged: Tagged | None = None) -> tuple[Parsed, Parser, Tagged]:
         tagged = tagged or self.tagged(base)
         words = [token.text for token in self.tokens]
-        parser = Parser(self.world, base, tagged.pieces, words, self.tagger.breaks)
+        parser = Parser(
+            self.world, base, tagged.pieces, words, self.tagger.breaks, self.tagger.codes
+        )
         return parser.parse(), parser, tagged
 
     def candidates(self, bonus: Mapping[str, float] | None = None) -> list[Candidate]:

@@ -135,18 +135,25 @@ class Conditions(Pieces):
         is_number = self._facts(ref).kind == "number"
         for at, piece in list(self._free("name")):
             sense = piece.senses[0]
-            said = self._at(at + 1, "number", "unknown")
-            if said is None or (sense.kind, sense.table) != ("table", self._base):
+            end, text = self._codes.get(piece.last, (0, ""))
+            if (sense.kind, sense.table) != ("table", self._base) or not self._is_one(piece):
                 continue
-            if said.first != piece.last or not self._is_one(piece):
+            said = [
+                n
+                for n, each in enumerate(self.pieces)
+                if piece.last <= each.first < each.last <= end
+            ]
+            if not said or any(self._at(n) is None for n in said):
                 continue
-            text = "".join(self._words[said.first : said.last])
-            wanted = said.number if is_number else text
-            if wanted is None or not any(letter.isdigit() for letter in text):
+            if self.pieces[said[0]].kind == "period":
+                # "Weather 2012" is of a year.
                 continue
-            self._filter(at, ref, "=", [wanted])
+            number = self.pieces[said[0]].number if len(said) == 1 else None
+            if is_number and number is None:
+                continue
+            self._filter(at, ref, "=", [number if is_number else text])
             self.found.named_table = True
-            self._take(at, at + 1)
+            self._take(at, *said)
 
     def _is_one(self, piece: Piece) -> bool:
         """Whether a name is in the singular."""

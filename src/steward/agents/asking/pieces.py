@@ -1,6 +1,6 @@
 """The pieces of a question as rules look at them: which are free, what they name, what stands beside them."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from steward.agents.asking.adjusting import adjusted
@@ -35,8 +35,10 @@ class Pieces:
         pieces: Sequence[Piece],
         words: Sequence[str],
         breaks: Container[int] = frozenset(),
+        codes: Mapping[int, tuple[int, str]] | None = None,
     ) -> None:
-        """`breaks`: words that a comma stands before."""
+        """`breaks`: words that a comma stands before; `codes`: where codes end and how they are written."""
+        self._codes = codes or {}
         self._breaks = breaks
         self._world = world
         self._base = base

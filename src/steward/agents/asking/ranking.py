@@ -294,7 +294,9 @@ class Ranking(Figures):
             self._by_after(following) is not None or self._is_own_table(following)
         ):
             places.append(following)
-        places += [place for place in range(at - 1, -1, -1) if self._at(place, "name", "unit", "part")][:1]
+        places += [
+            place for place in range(at - 1, -1, -1) if self._at(place, "name", "unit", "part")
+        ][:1]
         asked = [place + 1 for place in range(at) if self._at(place, "which") is not None]
         places += [place for place in asked if self._at(place, "name", "unit", "part") is not None]
         if self.found.limit is not None and self._at(following, "name") is not None:

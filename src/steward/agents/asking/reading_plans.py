@@ -22,7 +22,9 @@ from steward.core import Invalid
 from steward.definitions import parse_formula
 
 _UNITS: Final = frozenset({"year", "quarter", "month", "week", "day", "hour"})
-_FUNCTIONS: Final = frozenset({"count", "count_distinct", "sum", "avg", "min", "max", "median", "stddev"})
+_FUNCTIONS: Final = frozenset(
+    {"count", "count_distinct", "sum", "avg", "min", "max", "median", "stddev"}
+)
 Document = Mapping[str, Any]
 
 

@@ -77,6 +77,21 @@ class Tagger:
         self._named = list(self._names())
         self.breaks = frozenset(self._breaks())
         """Words that a comma or the like stands before."""
+        self.codes = dict(self._codes())
+        """Where a code ends and how it is written, by the word it begins at."""
+
+    def _codes(self) -> Iterator[tuple[int, tuple[int, str]]]:
+        """Runs of words that no space parts and that hold a digit, such as A-1007, by their first word."""
+        first = 0
+        for at in range(1, len(self.tokens) + 1):
+            if at < len(self.tokens):
+                between = self._written[self.tokens[at - 1].end : self.tokens[at].start]
+                if between and not between.isspace() and between.strip() == between:
+                    continue
+            text = self._written[self.tokens[first].start : self.tokens[at - 1].end]
+            if any(letter.isdigit() for letter in text):
+                yield first, (at, text)
+            first = at
 
     def _breaks(self) -> Iterator[int]:
         for at in range(1, len(self.tokens)):
