@@ -187,7 +187,8 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     unused += _drawn(parsed, parser)
     unused += parser.asked_subject()
     is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
-    if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
+    named = parsed.named_table or parsed.columns or is_chart or parser.chooses_rows()
+    if not parsed.measures and not named:
         return None, tuple(unused)
     return parsed.reading(), tuple(unused)
 

@@ -133,18 +133,16 @@ def _is_used(piece: Piece, said: Said) -> bool:
                 [each for each in (piece.span.start, piece.span.end) if each] if piece.span else []
             )
             return any(float(each.year) in said.numbers for each in ends)
-        case "function":
-            return piece.argument in said.marks or (
+        case "function" | "functions":
+            return set(piece.argument.split()) <= said.marks or (
                 piece.argument == "sum" and "count" in said.marks
             )
         case "most" | "time end" | "frequent" | "adjective" | "first" | "order" | "direction":
             return "order" in said.marks or bool({"max", "min"} & said.marks)
         case "in all" | "how much":
             return bool({"sum", "count"} & said.marks)
-        case "compare" | "between":
+        case "compare" | "between" | "times":
             return "compare" in said.marks
-        case "functions":
-            return set(piece.argument.split()) <= said.marks
         case "each" | "unit" | "over time" | "part":
             return (
                 piece.argument in said.marks

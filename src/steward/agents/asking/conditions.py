@@ -24,18 +24,19 @@ class Conditions(Pieces):
     def _having(self) -> None:
         """ "With more than 5 invoices", "average delay over 20": of groups, where something is grouped."""
         for at, piece in list(self._free("compare", "between")):
-            found = self._number_after(at)
+            found = self._times_after(at) or self._number_after(at)
             if found is None:
                 continue
             numbers, places = found
             test = "between" if piece.kind == "between" else piece.argument
             after = places[-1] + 1
             sense = self._sense(after, "table")
+            occurs = self.pieces[places[-1]].kind == "times"
             counted = sense is not None and sense.table == self._base
-            if counted and self._subject_before(at) is not None:
+            if (counted or occurs) and self._subject_before(at) is not None:
                 self._group_by_subject(at)
                 self.found.measures.append(COUNT)
-                self._take(*places, after)
+                self._take(*places, *(() if occurs else (after,)))
             elif (figure := self._figure_before(at)) is not None:
                 measure, taken = figure
                 if self._subject_before(taken[0]) is not None:
@@ -47,6 +48,16 @@ class Conditions(Pieces):
             self.found.having.append(
                 Filtered(column=ColumnRef(column="*"), test=test, values=numbers)
             )
+
+    def _times_after(self, at: int) -> tuple[list[Any], list[int]] | None:
+        """ "More than once", "at least 3 times": how many rows there are of each."""
+        said = self._at(at + 1, "times") if self._at(at, "compare") else None
+        if said is not None and said.argument:
+            return [int(said.argument)], [at, at + 1]
+        found = self._number_after(at)
+        if found is None or self._at(found[1][-1] + 1, "times") is None:
+            return None
+        return found[0], [*found[1], found[1][-1] + 1]
 
     def _figure_before(self, at: int) -> tuple[Measured, list[int]] | None:
         column = self._column(at - 1)

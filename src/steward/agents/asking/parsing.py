@@ -315,6 +315,13 @@ class Parser(Conditions, Ranking):
             for each in self._world.datasets[table].columns
         )
 
+    def chooses_rows(self) -> bool:
+        """ "Who started before 1975", "gross over 100 in Germany": whether conditions alone say which rows are asked for."""
+        found = self.found
+        conditions = len(found.filters) + len(found.segments)
+        asks = self._shows() or any(each.kind == "which" for each in self.pieces)
+        return bool(conditions) and (asks or conditions + len(found.periods) > 1)
+
     def _shows(self) -> bool:
         return bool({"show", "rows"} & self.found.marks)
 
@@ -365,7 +372,8 @@ class Parser(Conditions, Ranking):
             if at and not any(n in self._used for n in clause):
                 return [piece]
             word = self._words[piece.first]
-            if word in _PERSONS and not at and found.measures and not found.groups:
+            told = found.measures or not found.named_table
+            if word in _PERSONS and not at and told and not found.groups:
                 return [piece]
             if word == "when" and not self._tells_when():
                 return [piece]
