@@ -10320,6 +10320,11 @@ export interface components {
              */
             is_unit?: boolean;
             /**
+             * Part
+             * @description For a time column: the part that comes again, such as Mondays.
+             */
+            part?: ("weekday" | "month of the year" | "hour of the day") | null;
+            /**
              * Unit
              * @description For a time column: the stretch that rows are put together by.
              */
@@ -10976,9 +10981,11 @@ export interface components {
             along?: ("running" | "change") | null;
             column?: components["schemas"]["ColumnRef"] | null;
             /** Function */
-            function?: ("count" | "count_distinct" | "sum" | "avg" | "min" | "max" | "median") | null;
+            function?: ("count" | "count_distinct" | "sum" | "avg" | "min" | "max" | "median" | "stddev") | null;
             /** Metric */
             metric?: string | null;
+            /** @description On average for each value of this column, such as each customer. */
+            per?: components["schemas"]["ColumnRef"] | null;
             /**
              * Share
              * @description Each group's part of the whole.

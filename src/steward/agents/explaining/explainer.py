@@ -7,6 +7,7 @@ from typing import Any, Final
 from steward.agents.asking.answering import Result, answer_text, remarks
 from steward.agents.asking.charting import chart_of, is_chart
 from steward.agents.asking.reading import Asked
+from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words
 from steward.agents.explaining.figures import Figure, sourced
 from steward.agents.explaining.qualifiers import unsupported
@@ -264,7 +265,8 @@ def _paragraphs(work: Work) -> Iterator[str]:
                 continue
             figure = _figure(found.value, work.writing)
             yield figure or _sentence(found.summary)
-            yield "" if figure else _table(found.value, work.writing)
+            told = _table(found.value, work.writing) or _findings(found.value, work.message)
+            yield "" if figure else told
 
 
 def _sentence(text: str) -> str:
@@ -306,6 +308,31 @@ def _table(value: Json, writing: Writing) -> str:
     ]
     more = f"\n\n{' and '.join(left)} are shown." if left else ""
     return "\n".join(lines) + more
+
+
+def _findings(value: Json, message: str) -> str:
+    """What a step found, where each finding has a sentence: those about what the message names, else the first ones."""
+    lists = value.values() if isinstance(value, Mapping) else ()
+    found: list[Any] = next((each for each in lists if _has_sentences(each)), [])
+    asked = set(name_words(message))
+    named = [each for each in found if _about(each) and _about(each) <= asked]
+    chosen = named or found
+    lines = [f"- {_sentence(str(each['summary']))}" for each in chosen[:_MOST_ROWS]]
+    left = f"{_MOST_ROWS:d} of {len(chosen):d} findings are shown."
+    return "\n".join([*lines, *(["", left] if len(chosen) > _MOST_ROWS else [])])
+
+
+def _has_sentences(value: Json) -> bool:
+    each_has = isinstance(value, list) and bool(value)
+    return each_has and all(
+        isinstance(x, Mapping) and isinstance(x.get("summary"), str) for x in value
+    )
+
+
+def _about(finding: Mapping[str, Any]) -> set[str]:
+    """The words of the pair of columns that a finding is about."""
+    pair = [finding.get("first"), finding.get("second")]
+    return {word for each in pair if isinstance(each, str) for word in name_words(each)}
 
 
 def _tabular(value: Json) -> tuple[list[Json], list[Any]]:
