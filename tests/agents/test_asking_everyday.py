@@ -6,6 +6,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from steward.agents.asking.answering import Result, answer_text
 from steward.agents.asking.reading import Asked
 from steward.agents.asking.wording import Words
 from steward.sandbox import QueryPlan, compile_plan
@@ -137,3 +138,10 @@ def test_the_biggest_row_by_one_of_several_figures_is_asked_about() -> None:
         "gross",
         "net",
     ]
+
+
+def test_an_average_number_is_told_as_one() -> None:
+    found = fact("average number of invoices per customer")
+    result = Result.of({"columns": [{"name": "average_count"}], "rows": [[5.92]]})
+    told = answer_text(found, result, Words(DEFINITIONS))
+    assert told.startswith("The average number of invoices per customer is 5.92.")

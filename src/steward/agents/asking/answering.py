@@ -200,7 +200,7 @@ class _Sentences:
     def _figures_per_unit(self) -> str:
         said = []
         for measured, place in zip(self._reading.measures, self._places, strict=False):
-            if measured.column is None and measured.metric is None:
+            if measured.counts_rows:
                 all_rows = self._result.names.index(IN_ALL)
                 said.append(self._counted(self._records[0][all_rows], self._written[0][all_rows]))
                 continue
@@ -219,8 +219,7 @@ class _Sentences:
             place = self._places[index] if index < len(self._places) else None
             value = self._records[0][place] if self._records and place is not None else None
             text = record[place] if value is not None and place is not None else ""
-            counts_rows = measured.column is None and measured.metric is None
-            if counts_rows and not measured.share:
+            if measured.counts_rows:
                 said.append(self._counted(value, text))
             elif value is None:
                 said.append(self._no_figure(index))
@@ -302,7 +301,7 @@ class _Sentences:
             return self._none()
         ranked = sorted(found, key=lambda each: each[0] if ascending else -each[0])
         told = [(self._label(index), self._written[index][place]) for _, index in ranked]
-        if measured.column is None and measured.metric is None and not measured.share:
+        if measured.counts_rows:
             what = f"the {'fewest' if ascending else 'most'} {self._noun()}{self._scope()}"
         else:
             name = self._words.measure(measured, self._table)

@@ -27,10 +27,7 @@ def objections(reading: Reading, world: World) -> list[str]:
 
 def _of_groups(reading: Reading, world: World) -> Iterator[str]:
     """Groups of one row each say nothing: they are counted as 1, or are as many as a figure has values."""
-    counted = any(
-        each.function == "count" and each.column is None and not each.share
-        for each in reading.measures
-    )
+    counted = any(each.counts_rows for each in reading.measures)
     grouped = [each.by for each in reading.groups]
     if any(part.column in grouped for each in reading.measures for part in each.where):
         yield "The groups are those that the share is of, so each share is all or nothing."

@@ -253,12 +253,12 @@ class _Compiler:
             return shown
         place = f"number of {shown}"
         cases = [
-            {"when": compared(number, "=", value(at)), "then": value(each)}
+            {"when": compared(column(place), "=", value(at)), "then": value(each)}
             for at, each in names.items()
         ]
         self._derive += [
-            {"name": shown, "expression": {"case": cases}},
             {"name": place, "expression": number},
+            {"name": shown, "expression": {"case": cases}},
         ]
         self._places[shown] = place
         return shown
@@ -340,8 +340,7 @@ class _Compiler:
         return [_document(each) for each in formula.aggregate]
 
     def _windows(self, measure: Measured, name: str) -> Iterator[dict[str, Any]]:
-        counts_rows = measure.column is None and measure.metric is None and not measure.share
-        if counts_rows and [each.is_unit for each in self._reading.groups] == [True]:
+        if measure.counts_rows and [each.is_unit for each in self._reading.groups] == [True]:
             yield {"name": IN_ALL, "function": "sum", "column": name}
         if measure.share and not measure.where:
             yield {"name": f"share_of_{name}", "function": "share", "column": name}

@@ -18,7 +18,7 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("function", "avg"): "average | mean | avg | on average",
     Mark("function", "median"): "median",
     Mark("function", "stddev"): "standard deviation | std dev | stddev | std | standard dev",
-    Mark("functions", "min max"): "range of | range | minimum and maximum | min and max",
+    Mark("functions", "min max"): "range of | range",
     Mark("function", "min"): "minimum | min",
     Mark("function", "max"): "maximum | max",
     Mark("in all"): "in total | altogether | overall | in all",

@@ -285,10 +285,6 @@ class Ranking(Figures):
             and self.pieces[following].kind == "number"
         ):
             following += 1
-        rows = self._past_conditions(following)
-        if rows > following and self._is_own_table(rows, at):
-            # "The largest overdue invoice".
-            return None, True, [rows]
         places = []
         if self._at(following, "name") is not None and (
             self._by_after(following) is not None or self._is_own_table(following)
@@ -317,7 +313,11 @@ class Ranking(Figures):
             group = self._subject(place)
             if group is not None:
                 return group, False, [place]
-        asked = [at for at, _ in self._free("which") if self._words[self.pieces[at].first] == "who"]
+        rows = self._past_conditions(following)
+        if rows > following and self._is_own_table(rows, at):
+            # "The largest overdue invoice".
+            return None, True, [rows]
+        asked = [n for n, each in self._free("which") if self._words[each.first] == "who"]
         owner = self._owner() if asked else None
         return owner, False, asked if owner is not None else []
 

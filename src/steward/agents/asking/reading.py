@@ -86,6 +86,11 @@ class Measured(_Part):
         None, description="Over time: the total so far, or the difference to the time before."
     )
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it is the plain number of rows."""
+        return self.column is None and self.metric is None and not self.share and self.per is None
+
 
 class Grouped(_Part):
     by: ColumnRef
