@@ -372,7 +372,7 @@ ASKED_BACK = [
     # Of which column, nobody said.
     "invoices over 5000",
     # No function of a reading.
-    "standard deviation of net",
+    "skewness of net",
     "how many invoices were paid late?",
     "report the unpaid invoices every Monday at 8",
     "export the unpaid invoices to Excel",
