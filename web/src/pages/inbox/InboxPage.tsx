@@ -65,13 +65,19 @@ function Items({ items }: { items: Waiting[] }) {
   useHotkeys([
     ['j', () => select(neighbour(items, selected, 1))],
     ['k', () => select(neighbour(items, selected, -1))],
-    [
-      'Enter',
-      () =>
-        selected?.may_open &&
-        void navigate({ to: projectPath(project.id, 'runs', selected.run_id) }),
-    ],
   ]);
+  useHotkeys(
+    [
+      [
+        'Enter',
+        () =>
+          selected?.may_open &&
+          void navigate({ to: projectPath(project.id, 'runs', selected.run_id) }),
+      ],
+    ],
+    // On a button Enter presses it.
+    ['INPUT', 'TEXTAREA', 'SELECT', 'BUTTON', 'A', 'SUMMARY'],
+  );
   if (items.length === 0) {
     return (
       <div className={classes.frame}>

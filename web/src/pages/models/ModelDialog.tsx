@@ -25,7 +25,7 @@ import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
-import { type Draft, draftOf, labelFor, modelOf, PROVIDERS, problemsOf } from './draft';
+import { allowsRows, type Draft, draftOf, labelFor, modelOf, PROVIDERS, problemsOf } from './draft';
 
 interface Props {
   opened: boolean;
@@ -128,8 +128,9 @@ function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
         />
         <Switch
           label="Rows of data may be sent to it"
-          description="Off: it sees schemas and statistics alone."
-          {...form.getInputProps('allow_rows', { type: 'checkbox' })}
+          description="Off: it sees only schemas and statistics. Off at first unless the model runs on this machine."
+          checked={allowsRows(form.values)}
+          onChange={(event) => form.setFieldValue('allow_rows', event.currentTarget.checked)}
         />
         <Group grow>
           <NumberInput

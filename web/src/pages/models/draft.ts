@@ -41,7 +41,8 @@ export interface Draft {
   name: string;
   base_url: string;
   key: string;
-  allow_rows: boolean;
+  /** Null until a person decides: then only a model on this machine gets rows. */
+  allow_rows: boolean | null;
   price_input: number | string;
   price_output: number | string;
   planning: NonNullable<NewModel['planning']>;
@@ -54,11 +55,22 @@ export function draftOf(model: Model | undefined, level: Level): Draft {
     name: model?.name ?? '',
     base_url: model?.base_url ?? '',
     key: '',
-    allow_rows: model?.allow_rows ?? true,
+    allow_rows: model?.allow_rows ?? null,
     price_input: model?.price?.input ?? '',
     price_output: model?.price?.output ?? '',
     planning: model?.planning ?? 'auto',
   };
+}
+
+/** Whether rows may be sent, as a person chose; otherwise only to a server on this machine. */
+export function allowsRows({ allow_rows, provider, base_url }: Draft): boolean {
+  if (allow_rows !== null) return allow_rows;
+  const address = base_url.trim() || PROVIDERS[provider].address;
+  return provider === 'local' || (URL.canParse(address) && isLoopback(new URL(address).hostname));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
 export function problemsOf({ name, base_url, provider, price_input, price_output }: Draft) {
@@ -75,7 +87,7 @@ export function problemsOf({ name, base_url, provider, price_input, price_output
 }
 
 export function modelOf(draft: Draft): NewModel {
-  const { provider, planning, allow_rows, price_input, price_output } = draft;
+  const { provider, planning, price_input, price_output } = draft;
   const asksForAddress = PROVIDERS[provider].address !== '';
   const address = draft.base_url.trim();
   return {
@@ -83,7 +95,7 @@ export function modelOf(draft: Draft): NewModel {
     name: draft.name.trim(),
     base_url: asksForAddress && address !== '' ? address : null,
     api: 'chat',
-    allow_rows,
+    allow_rows: allowsRows(draft),
     stream: true,
     planning,
     timeout_seconds: 300,
