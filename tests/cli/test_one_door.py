@@ -34,7 +34,7 @@ READS = frozenset(
     playbooks comparisons | playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build
     plugin check
     plugin list | plugin new | plugin show | policy check | policy show | policy simulate | runs diff
-    runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | directory list | skills check | skills export
+    retention holds | retention preview | retention show | runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | directory list | skills check | skills export
     skills list | skills show | test record | token list | triggers events | triggers ls | user list | verify
     version
     """.replace("\n", "|").split("|")
@@ -55,7 +55,7 @@ SETTINGS = frozenset(
     observe budgets set | playbooks archive | playbooks canary | playbooks delete | playbooks deploy
     playbooks import | playbooks restore | playbooks rollback | playbooks schedule | playbooks shadow | plugin disable
     plugin enable | plugin install | plugin remove | policy safe-mode | policy save | sign-on add | sign-on change
-    directory add | directory rules | directory renew-token | directory remove
+    directory add | directory rules | directory renew-token | directory remove | retention hold | retention lift | retention set
     sign-on remove | skills add | skills disable | skills enable | token create | token revoke | user add
     user disable | user enable | user erase | user link | user password | user role | user sign-out | user two-step-off
     """.replace("\n", "|").split("|")

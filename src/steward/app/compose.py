@@ -20,6 +20,7 @@ from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
 from steward.app.present_access import present_access
+from steward.app.removing import Removing, remove_by_retention
 from steward.app.sign_on import CheckedWay, open_sign_on
 from steward.app.staffing import Planning, Staff, hire, know_prices, put_to_work
 from steward.app.tracing import Observations, observe_runs, stream_events, watch_runs
@@ -84,6 +85,7 @@ class Steward:
     keyring: Keyring
     secrets: SecretStore
     identity: Identity
+    removing: Removing
     client_documents: ClientDocuments
     sign_on: SignOn
     workbench: Workbench
@@ -343,6 +345,9 @@ def open_steward(
         keyring=keyring,
         secrets=secrets,
         identity=identity,
+        removing=remove_by_retention(
+            settings, database, clock, events, identity, runs, workbench, threads
+        ),
         sign_on=open_sign_on(
             settings,
             database,

@@ -195,6 +195,10 @@ def _erased(found: Erasure, email: str, *, done: bool) -> Iterator[str]:
         yield f"Kept, because it proves who did what; it names the person only as {found.user_id}:"
         yield from _rows(found.kept)
         yield ""
+    if found.held:
+        yield f"Kept, because of the legal hold {', '.join(map(repr, found.holds))}; erase again once it is lifted:"
+        yield from _rows(found.held)
+        yield ""
     yield "Steward cannot know where people wrote the name or the address themselves: in data, documents,"
     yield "chats and notes, in journals and the event log, which are signed, and in backups made before."
     if not done:

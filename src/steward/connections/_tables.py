@@ -3,6 +3,7 @@
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table, text
 
 from steward.store import (
+    UNHELD,
     Json,
     Moment,
     ReportedJson,
@@ -79,4 +80,5 @@ dismissals = Table(
     Column("dismissed_by", String(40), nullable=False),
     Column("dismissed_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "proposal_id"),
+    info=UNHELD,
 )

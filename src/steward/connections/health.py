@@ -180,7 +180,7 @@ class Health:
                 .offset(KEPT)
             )
             if old:
-                tx.execute(sa.delete(table).where(table.c.id.in_([row.id for row in old])))
+                tx.purge(sa.delete(table).where(table.c.id.in_([row.id for row in old])))
             tx.execute(
                 sa.update(tables.connections)
                 .where(tables.connections.c.id == connection.id)

@@ -24,7 +24,7 @@ from steward.core.errors import (
     error_from_json,
     error_to_json,
 )
-from steward.core.events import TYPE_PREFIX, Event
+from steward.core.events import ACTIVITY, TYPE_PREFIX, Event
 from steward.core.fair_threads import FairThreads, give_way, share_processor
 from steward.core.faults import fault
 from steward.core.ids import Ids, is_id
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ACTIVITY",
     "DEMAND",
     "TYPE_PREFIX",
     "AuditStream",

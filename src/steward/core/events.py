@@ -22,6 +22,7 @@ _WORDS: Final = {
     "definitions": "changed",
     "directory": "saved token_renewed deleted person_added person_removed",
     "evaluation": "kept deleted restored",
+    "hold": "placed lifted",
     "invitation": "created accepted revoked",
     "member": "changed removed",
     "models": "changed",
@@ -30,6 +31,7 @@ _WORDS: Final = {
     "playbook": "created saved redrawn shared deployed tried changed deleted restored",
     "policy": "changed",
     "project": "created updated deleted restored",
+    "retention": "changed applied",
     "run": (
         "queued running blocked waiting_for_approval reviewing done failed cancelled "
         "pause_asked resume_asked cancel_asked brought_in undo_done undo_failed redo_done "
@@ -47,6 +49,10 @@ _WORDS: Final = {
     "token": "created revoked restored",
     "trigger": "switched failing recovered silent dead_letter held replayed dropped address_changed",
 }
+ACTIVITY: Final = frozenset(
+    {"alert", "data", "evaluation", "notification", "run", "thread", "trigger"}
+)
+"""First words of events that tell of daily work; all others are entries for an audit."""
 KINDS: Final = frozenset(
     f"{noun}.{word}" for noun, words in _WORDS.items() for word in words.split()
 )

@@ -24,6 +24,7 @@ from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
+from steward.identity.retention import Periods, Retention, RetentionRule
 from steward.identity.roles import Role, parse_role
 from steward.identity.sessions import NewSession, OpenSession, Origin, Sessions
 from steward.identity.sign_on.admission import Admission
@@ -59,9 +60,12 @@ __all__ = [
     "Organisation",
     "Origin",
     "Passwords",
+    "Periods",
     "Principal",
     "Project",
     "Record",
+    "Retention",
+    "RetentionRule",
     "Role",
     "Token",
     "TokenLimits",
@@ -97,6 +101,7 @@ class Identity:
         self.two_step = TwoStep(database, clock, keyring, guesses, self.users)
         self.sessions = Sessions(database, clock, ids, passwords, settings, guesses, self.two_step)
         self.projects = Projects(database, clock, ids, events)
+        self.retention = Retention(database, clock, ids, events)
         self.members = Members(database, clock, events)
         self.tokens = Tokens(database, clock, ids, events, settings)
         self.client_grants = ClientGrants(database, clock, ids, events)

@@ -15,6 +15,8 @@ from sqlalchemy import (
 )
 
 from steward.store import (
+    PROJECT_ID,
+    UNHELD,
     Moment,
     ReportedText,
     Sequence64,
@@ -44,6 +46,7 @@ projects = Table(
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Column("deleted_at", Moment),
+    info=PROJECT_ID,
 )
 
 users = Table(
@@ -78,6 +81,7 @@ project_members = Table(
     Column("created_at", Moment, nullable=False),
     Column("removed_at", Moment),
     PrimaryKeyConstraint("project_id", "user_id"),
+    info=UNHELD,
 )
 
 sessions = Table(
@@ -151,6 +155,7 @@ api_tokens = Table(
     Column("revoked_at", Moment),
     Column("audience", String(20)),
     Column("grant_id", String(40), index=True),
+    info=UNHELD,
 )
 
 registered_clients = Table(
@@ -182,6 +187,7 @@ client_grants = Table(
     Column("expires_at", Moment, nullable=False),
     Column("last_used_at", Moment),
     Column("revoked_at", Moment),
+    info=UNHELD,
 )
 
 invitations = Table(
@@ -199,6 +205,7 @@ invitations = Table(
     Column("revoked_at", Moment),
     # Shared with the person who accepts. Playbooks are above this room, so nothing refers to their table.
     Column("playbook_id", String(40)),
+    info=UNHELD,
 )
 
 notifications = Table(
@@ -250,6 +257,7 @@ sign_on_grants = Table(
     Column("role", String(20), nullable=False),
     Column("before", String(20)),
     PrimaryKeyConstraint("provider_id", "project_id", "user_id"),
+    info=UNHELD,
 )
 
 sign_on_logouts = Table(
@@ -311,4 +319,19 @@ directory_members = Table(
     Column("group_id", String(40), ForeignKey("directory_groups.id"), nullable=False),
     Column("member_id", String(40), ForeignKey("directory_users.id"), nullable=False, index=True),
     PrimaryKeyConstraint("group_id", "member_id"),
+)
+
+retention_rules = Table(
+    "retention_rules",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), primary_key=True),
+    # Days; empty: kept for good.
+    Column("runs", Integer),
+    Column("versions", Integer),
+    Column("events", Integer),
+    Column("audit", Integer),
+    Column("revision", Integer, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("updated_by", String(40), nullable=False),
 )

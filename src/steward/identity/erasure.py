@@ -8,12 +8,13 @@ import sqlalchemy as sa
 from steward.core import NotFound
 from steward.identity._tables import invitations, sign_in_failures, users
 from steward.identity.users import Users
-from steward.store import EVERYWHERE, Database, Transaction, metadata
+from steward.store import EVERYWHERE, Database, Transaction, is_held, metadata, open_holds
 
 ERASABLE: Final = "erasable"
 """Mark of a column, in its `info`: rows with a person's id in it are theirs and go with them."""
 NAME: Final = "Former member"
 _ID_LENGTH: Final = 40
+_Own = list[tuple[sa.Table, sa.ColumnElement[bool]]]
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class Erasure:
     """Rows by table that are the person's own: sessions, tokens, drafts, notes …"""
     kept: dict[str, int]
     """Rows by table and column that name the person by id, as they prove who did what."""
+    held: dict[str, int]
+    """Rows by table that are the person's own and that a legal hold keeps."""
+    holds: tuple[str, ...]
+    """Names of those legal holds."""
 
 
 class Eraser:
@@ -33,13 +38,14 @@ class Eraser:
     def preview(self, user_id: str) -> Erasure:
         """What would go and what would stay."""
         with self._database.read(EVERYWHERE) as tx:
-            return Erasure(user_id, _counts(tx, _own(tx, user_id)), _kept(tx, user_id))
+            own = _own(tx, user_id)
+            return Erasure(user_id, _free(tx, own), _kept(tx, user_id), *_held(tx, own))
 
     def erase(self, user_id: str) -> Erasure:
-        """Cannot be undone; refused for the last owner."""
+        """Cannot be undone; refused for the last owner. What a legal hold keeps stays."""
         with self._database.write(EVERYWHERE) as tx:
             own = _own(tx, user_id)
-            removed = _counts(tx, own)
+            removed, held = _free(tx, own), _held(tx, own)
             self._people.disable_within(tx, user_id)
             for table, which in own:
                 tx.execute(sa.delete(table).where(which))
@@ -51,10 +57,10 @@ class Eraser:
                 "revision": users.c.revision + 1,
             }
             tx.execute(sa.update(users).where(users.c.id == user_id).values(nobody))
-            return Erasure(user_id, removed, _kept(tx, user_id))
+            return Erasure(user_id, removed, _kept(tx, user_id), *held)
 
 
-def _own(tx: Transaction, user_id: str) -> list[tuple[sa.Table, sa.ColumnElement[bool]]]:
+def _own(tx: Transaction, user_id: str) -> _Own:
     """What is the person's, in an order in which it can be deleted."""
     person = tx.first(sa.select(users.c.email).where(users.c.id == user_id))
     if person is None:
@@ -93,8 +99,27 @@ def _kept(tx: Transaction, user_id: str) -> dict[str, int]:
     return _some(found)
 
 
-def _counts(tx: Transaction, own: list[tuple[sa.Table, sa.ColumnElement[bool]]]) -> dict[str, int]:
-    return _some({table.name: _count(tx, table, which) for table, which in own})
+def _free(tx: Transaction, own: _Own) -> dict[str, int]:
+    """What no legal hold keeps."""
+    found = {}
+    for table, which in own:
+        held = is_held(table)
+        free = which if held is None else which & sa.not_(held)
+        found[table.name] = _count(tx, table, free)
+    return _some(found)
+
+
+def _held(tx: Transaction, own: _Own) -> tuple[dict[str, int], tuple[str, ...]]:
+    found, names = {}, set()
+    for table, which in own:
+        held = is_held(table)
+        if held is None:
+            continue
+        rows = tx.rows(sa.select(table.c.project_id).where(which, held))
+        found[table.name] = len(rows)
+        for project_id in {row.project_id for row in rows}:
+            names |= {row.name for row in tx.rows(open_holds(project_id))}
+    return _some(found), tuple(sorted(names))
 
 
 def _count(tx: Transaction, table: sa.Table, which: sa.ColumnElement[bool]) -> int:

@@ -14,7 +14,7 @@ from steward.observe.alerts import OPEN, Alert, Alerts, KeptRule, State, View
 from steward.observe.analysis import Analysis, Analyst, Finding
 from steward.observe.audit_export import AuditExport, SealCheck, check_seal
 from steward.observe.audit_lines import AuditFormat
-from steward.observe.audit_streams import AuditStreams
+from steward.observe.audit_streams import AuditStreams, sent_until
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.details import Detail, Detailed, Details, Part, Sums
@@ -111,6 +111,7 @@ __all__ = [
     "line_of",
     "one_line",
     "sample_call",
+    "sent_until",
     "sentence",
     "shows",
     "spans_of",

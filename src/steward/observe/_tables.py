@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 
 from steward.store import (
+    UNHELD,
     Json,
     Moment,
     ReportedJson,
@@ -75,6 +76,7 @@ facts = Table(
     *_sums(),
     PrimaryKeyConstraint("run_id", "hour", "kind", "name", "agent", "code"),
     Index("ix_observed_facts_project_id_hour", "project_id", "hour"),
+    info=UNHELD,
 )
 
 abouts = Table(
@@ -86,6 +88,7 @@ abouts = Table(
     Column("about", BigInteger, autoincrement=False, nullable=False),
     *_about(),
     PrimaryKeyConstraint("project_id", "about"),
+    info=UNHELD,
 )
 
 rollups = Table(
@@ -103,6 +106,7 @@ rollups = Table(
     PrimaryKeyConstraint("project_id", "grain", "at", "about"),
     # What belongs to one time lies together on disk.
     sqlite_with_rowid=False,
+    info=UNHELD,
 )
 
 people = Table(
@@ -118,6 +122,7 @@ people = Table(
     # Apart from the rollups, which would be many times as long with everybody in them.
     PrimaryKeyConstraint("project_id", "at", "person", "flow"),
     sqlite_with_rowid=False,
+    info=UNHELD,
 )
 
 ended_hours = Table(
@@ -136,6 +141,7 @@ ended_hours = Table(
     Column("tokens", BigInteger, nullable=False),
     PrimaryKeyConstraint("project_id", "at", "flow"),
     sqlite_with_rowid=False,
+    info=UNHELD,
 )
 
 outputs = Table(
@@ -151,6 +157,7 @@ outputs = Table(
     Column("measures", ReportedJson(), nullable=False),
     PrimaryKeyConstraint("project_id", "at", "run_id"),
     sqlite_with_rowid=False,
+    info=UNHELD,
 )
 
 projected = Table(
@@ -160,6 +167,7 @@ projected = Table(
     # Runs that ended before this are counted, unless they are among the latest minutes.
     Column("until", Moment, nullable=False),
     PrimaryKeyConstraint("project_id"),
+    info=UNHELD,
 )
 
 trees = Table(
@@ -176,6 +184,7 @@ trees = Table(
     # False while its spans are being written.
     Column("is_ready", Boolean, nullable=False),
     Column("created_at", Moment, nullable=False),
+    info=UNHELD,
 )
 
 tree_runs = Table(
@@ -193,6 +202,7 @@ tree_runs = Table(
     Column("start", Moment, nullable=False),
     Column("end", Moment, nullable=False),
     PrimaryKeyConstraint("tree_id", "run_id"),
+    info=UNHELD,
 )
 
 spans = Table(
@@ -218,6 +228,7 @@ spans = Table(
     PrimaryKeyConstraint("tree_id", "position"),
     # Spans of a tree lie together on disk, in order.
     sqlite_with_rowid=False,
+    info=UNHELD,
 )
 
 received_spans = Table(
@@ -307,6 +318,7 @@ alert_rounds = Table(
     Column("epoch", BigInteger, nullable=False),
     PrimaryKeyConstraint("project_id"),
     Index("ix_alert_rounds_next_at", "next_at"),
+    info=UNHELD,
 )
 
 audit_cursors = Table(
@@ -320,4 +332,5 @@ audit_cursors = Table(
     Column("failures", Integer, nullable=False),
     Column("next_at", Moment, nullable=False),
     PrimaryKeyConstraint("stream", "project_id"),
+    info=UNHELD,
 )

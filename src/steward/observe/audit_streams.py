@@ -5,7 +5,7 @@ events of a project; if it dies, another one sends the batch again.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -44,6 +44,16 @@ class _Turn:
     cursor: int
     epoch: int
     failures: int
+
+
+def sent_until(database: Database, scope: Scope, streams: Collection[str]) -> int | None:
+    """The cursor until which every stream has sent the events of a project; None where there is no stream."""
+    if not streams:
+        return None
+    with database.read(scope) as tx:
+        rows = tx.rows(sa.select(_C.stream, _C.cursor))
+    cursors = {row.stream: row.cursor for row in rows}
+    return min(cursors.get(name, 0) for name in streams)
 
 
 class AuditStreams:

@@ -97,7 +97,7 @@ class ReceivedSpans:
             found = tx.rows(sa.select(_SPANS.org_id, _SPANS.project_id).where(old).distinct())
         for row in found:
             with self._database.write(Scope(row.org_id, row.project_id)) as tx:
-                tx.execute(sa.delete(tables.received_spans).where(old))
+                tx.purge(sa.delete(tables.received_spans).where(old))
 
     def _add(self, tx: Transaction, spans: Sequence[ReceivedSpan]) -> None:
         now = self._clock.now()

@@ -14,6 +14,8 @@ from sqlalchemy import (
 )
 
 from steward.store import (
+    OUTLIVES_RUN,
+    UNHELD,
     Json,
     Moment,
     ReportedJson,
@@ -111,6 +113,7 @@ shadows = Table(
     Column("created_at", Moment, nullable=False),
     Column("ended_at", Moment),
     PrimaryKeyConstraint("playbook_id"),
+    info=UNHELD,
 )
 
 shadow_runs = Table(
@@ -141,6 +144,7 @@ presence = Table(
     Column("is_editing", Boolean, nullable=False),
     Column("seen_at", Moment, nullable=False),
     PrimaryKeyConstraint("playbook_id", "user_id"),
+    info=UNHELD,
 )
 
 drafts = Table(
@@ -158,6 +162,7 @@ drafts = Table(
     Column("version", Integer, nullable=False),
     Column("updated_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "about", "user_id"),
+    info=UNHELD,
 )
 
 tests = Table(
@@ -229,7 +234,7 @@ trigger_events = Table(
     Column("revision", Integer),
     Column("replay_of", String(40)),
     Column("attempts", Integer, nullable=False),
-    Column("run_id", String(40)),
+    Column("run_id", String(40), info=OUTLIVES_RUN),
     Column("received_at", Moment, nullable=False),
     Column("due_at", Moment, nullable=False),
     Column("started_at", Moment),

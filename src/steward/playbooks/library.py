@@ -516,6 +516,8 @@ def _described(playbook: Playbook) -> dict[str, str]:
 
 
 def _purge(tx: Transaction, before: datetime) -> None:
+    if tx.hold() is not None:
+        return
     gone = tx.rows(sa.select(_COLUMNS.id).where(_COLUMNS.deleted_at <= before))
     ids = [row.id for row in gone]
     if ids:

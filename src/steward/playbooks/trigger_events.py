@@ -441,7 +441,7 @@ class TriggerEvents:
                 _EVENTS.received_at < now - timedelta(days=days),
             )
             with self._database.write(each.scope) as tx:
-                tx.execute(over)
+                tx.purge(over)
 
 
 def event_of(row: sa.Row[Any]) -> TriggerEvent:

@@ -13,7 +13,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store import Json, Moment, id_column, metadata, scope_columns
+from steward.store import OUTLIVES_RUN, Json, Moment, id_column, metadata, scope_columns
 
 runs = Table(
     "runs",
@@ -82,7 +82,7 @@ heads = Table(
     Column("project_id", String(40), nullable=False),
     # One log a project, its lines numbered without a gap.
     Column("position", BigInteger, nullable=False),
-    Column("run_id", String(40), nullable=False, index=True),
+    Column("run_id", String(40), nullable=False, index=True, info=OUTLIVES_RUN),
     Column("seq", BigInteger, nullable=False),
     Column("body", Text, nullable=False),
     Column("hash", String(64), nullable=False),

@@ -47,6 +47,8 @@ class Head:
     link: Link
     status: Status
     at: datetime
+    removed: str | None = None
+    """Why its record is about to be removed; verification then expects it to be gone."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ class HeadLog:
         for head in heads:
             position += 1
             stated = claims(head.run, head.status, approvals.get(head.run.id, ()))
+            if head.removed is not None:
+                stated["removed"] = head.removed
             line = self._signed(scope, position, previous, head, stated)
             previous = line.hash
             rows.append(

@@ -28,6 +28,7 @@ from steward.runs.journal import Journal
 from steward.runs.model import Run, RunRequest
 from steward.runs.presence import Presence
 from steward.runs.records import Records
+from steward.runs.removal import Removal
 from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
 from steward.runs.topics import asked_topic, journal_topic, run_topic
@@ -70,6 +71,7 @@ class Runs:
         self.heads = heads
         self.records = Records(database, bus, events, clock, ids, doorbell, scrub, most_lost)
         self.journal = Journal(database)
+        self.removal = Removal(database, clock, heads)
         self.presence = Presence(database, clock)
         self.schedules = Schedules(database, self.records, events, clock, ids)
         self._commit = GroupCommit(database, events, bus, heads)

@@ -370,6 +370,8 @@ class LogVerification:
     faults: tuple[Fault, ...]
     kept: frozenset[KeptHead] = frozenset()
     """Those of the kept heads that were found in the log."""
+    removed: int = 0
+    """Runs that retention removed, as the log says itself."""
 
 
 def verify_log(
@@ -383,6 +385,7 @@ def verify_log(
     held: set[KeptHead] = set()
     known = set(run_ids)
     gone: dict[str, None] = {}
+    removed: set[str] = set()
     faults: list[Fault] = []
     position, previous = 0, GENESIS
     for line in lines:
@@ -399,13 +402,18 @@ def verify_log(
         faults += found
         if line.run_id not in known:
             gone[line.run_id] = None
+        if not found and "removed" in line.document.get("claims", {}):
+            removed.add(line.run_id)
         if not found:
             held |= {KeptHead(line.position, line.hash)} & kept
         position, previous = line.position, line.hash
     faults += [
-        Fault("log", f"the run {run_id} was signed and is not there any more") for run_id in gone
+        Fault("log", f"the run {run_id} was signed and is not there any more")
+        for run_id in gone
+        if run_id not in removed
     ]
-    return LogVerification(position, previous, tuple(faults), frozenset(held))
+    lawful = len(removed & gone.keys())
+    return LogVerification(position, previous, tuple(faults), frozenset(held), lawful)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,16 @@ from steward.store.guarded import (
     TypedText,
     require_no_secrets,
 )
+from steward.store.holds import (
+    PROJECT_ID,
+    UNHELD,
+    Hold,
+    hold_of,
+    is_held,
+    legal_holds,
+    open_holds,
+    refused,
+)
 from steward.store.logical import Change, Changes, End
 from steward.store.migrate import knows_revision, latest_revision, migrate, schema_revision
 from steward.store.notices import Notice, Notices
@@ -31,7 +41,15 @@ from steward.store.secrets import (
     use_key,
 )
 from steward.store.signing import PublicKeys, Signer
-from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
+from steward.store.tables import (
+    OUTLIVES_RUN,
+    Json,
+    Moment,
+    Sequence64,
+    id_column,
+    metadata,
+    scope_columns,
+)
 
 if TYPE_CHECKING:
     from steward.store.s3 import S3Blobs
@@ -39,7 +57,10 @@ if TYPE_CHECKING:
 __all__ = [
     "CHUNK",
     "EVERYWHERE",
+    "OUTLIVES_RUN",
     "OWN_SECRETS",
+    "PROJECT_ID",
+    "UNHELD",
     "AnyScope",
     "Blob",
     "BlobStore",
@@ -51,6 +72,7 @@ __all__ = [
     "End",
     "EventLog",
     "FileBlobs",
+    "Hold",
     "Json",
     "Keyring",
     "Moment",
@@ -79,13 +101,18 @@ __all__ = [
     "checked_chunks",
     "encrypt_again",
     "events",
+    "hold_of",
     "id_column",
+    "is_held",
     "knows_revision",
     "latest_revision",
+    "legal_holds",
     "metadata",
     "migrate",
+    "open_holds",
     "open_keyring",
     "opened",
+    "refused",
     "require_no_secrets",
     "restore",
     "schema_revision",

@@ -63,6 +63,8 @@ class Prepared:
 
     def __init__(self, statement: Select[Any] | Update | Delete | Insert) -> None:
         self.statement = statement
+        self.deletes: bool | None = None
+        """Whether it deletes records, which a legal hold stops; found out the first time."""
         self._confined: tuple[Executable, tuple[str, ...]] | None = None
 
     def within(self, scope: Scope, parameters: Parameters) -> tuple[Executable, Parameters]:

@@ -27,6 +27,7 @@ from sqlalchemy.sql.base import Executable
 from steward.core import Bug, Misconfigured, StewardError, Unavailable
 from steward.store.confine import Parameters, Prepared, Scope, confine
 from steward.store.guarded import concealing
+from steward.store.holds import Hold, deletes, hold_of, open_holds, refused, sparing
 
 BUSY_TIMEOUT_MS: Final = 30_000
 _WRITER_WAIT_S: Final = 60
@@ -73,14 +74,21 @@ class Transaction:
         parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> CursorResult[Any]:
         if isinstance(statement, Prepared):
+            if statement.deletes is None:
+                statement.deletes = deletes(statement.statement)
+            if statement.deletes:
+                self._refuse_held()
             if not isinstance(self.scope, Scope):
-                return self._connection.execute(statement.statement, parameters)
+                return self.execute_as_written(statement.statement, parameters)
             statement, parameters = statement.within(self.scope, parameters)
+        elif isinstance(self.scope, Scope) and deletes(statement, parameters):
+            self._refuse_held()
+            statement, parameters = confine(statement, parameters, self.scope)
         elif isinstance(self.scope, Scope):
             statement, parameters = confine(statement, parameters, self.scope)
         if isinstance(self.scope, Scope) and isinstance(statement, sa.Insert | sa.Update):
             return self._written(statement, parameters, self.scope)
-        return self._connection.execute(statement, parameters)
+        return self.execute_as_written(statement, parameters)
 
     def _written(
         self, statement: Executable, parameters: Parameters, scope: Scope
@@ -95,10 +103,27 @@ class Transaction:
             raise
 
     def execute_as_written(
-        self, statement: Executable, parameters: Mapping[str, Any] | None = None
+        self, statement: Executable, parameters: Parameters = None
     ) -> CursorResult[Any]:
         """For statements that name their scope themselves: outer joins, locks. Tests list the callers."""
+        if deletes(statement, parameters):
+            statement = sparing(statement)
         return self._connection.execute(statement, parameters)
+
+    def purge(self, statement: sa.Delete) -> int:
+        """Deletes what is past its time and returns how much; a legal hold keeps it, and nothing fails."""
+        if isinstance(self.scope, Scope) and self.hold() is not None:
+            return 0
+        return self.execute(statement).rowcount
+
+    def hold(self) -> Hold | None:
+        """The legal hold that stops deletions in this project, if there is one; the oldest of several."""
+        row = self._connection.execute(open_holds(self.project.project_id).limit(1)).first()
+        return None if row is None else hold_of(row)
+
+    def _refuse_held(self) -> None:
+        if isinstance(self.scope, Scope) and (hold := self.hold()) is not None:
+            raise refused(hold)
 
     def execute_raw(
         self, statement: str, parameters: Sequence[Any] | list[tuple[Any, ...]] = ()

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Index, String, Table
 
-from steward.core import TYPE_PREFIX, Clock, Event, Ids
+from steward.core import ACTIVITY, TYPE_PREFIX, Clock, Event, Ids
 from steward.store.bus import Bus
 from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, Database, Transaction
@@ -96,6 +97,25 @@ class EventLog:
                 transaction.rows(statement.order_by(events.c.cursor.desc()).limit(limit))
             )
 
+    def due(
+        self, scope: Scope, older_than: datetime, *, audit: bool
+    ) -> tuple[int, datetime | None]:
+        """How many events `remove` would remove, and the time of the oldest."""
+        wanted = sa.select(
+            sa.func.count().label("events"), sa.func.min(events.c.time).label("first")
+        )
+        with self._database.read(scope) as transaction:
+            row = transaction.execute(wanted.where(*_old(older_than, audit))).one()
+        return row.events, row.first
+
+    def remove(self, scope: Scope, older_than: datetime, *, audit: bool, until: int | None) -> int:
+        """Removes events before a moment: entries for an audit, or the others. Later cursors than `until` stay."""
+        old = sa.delete(events).where(*_old(older_than, audit))
+        if until is not None:
+            old = old.where(events.c.cursor <= until)
+        with self._database.write(scope) as transaction:
+            return transaction.execute(old).rowcount
+
     def newest(self) -> int:
         """The highest cursor of all projects: as long as it stays, nothing happened anywhere."""
         with self._database.read(EVERYWHERE) as transaction:
@@ -108,6 +128,13 @@ class EventLog:
                 sa.select(events.c.cursor).order_by(events.c.cursor.desc()).limit(1)
             )
         return 0 if row is None else int(row.cursor)
+
+
+def _old(older_than: datetime, audit: bool) -> list[sa.ColumnElement[bool]]:
+    activity = sa.or_(
+        *(events.c.type.startswith(f"{TYPE_PREFIX}{word}.") for word in sorted(ACTIVITY))
+    )
+    return [events.c.time < older_than, sa.not_(activity) if audit else activity]
 
 
 def topic(scope: Scope) -> str:

@@ -23,6 +23,7 @@ from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, Database
 from steward.store.eventlog import EventLog
 from steward.store.guarded import TypedText
+from steward.store.holds import UNHELD
 from steward.store.secret_sources import SecretSources
 from steward.store.tables import Moment, id_column, metadata, scope_columns
 
@@ -40,6 +41,7 @@ secrets = Table(
     Column("updated_by", String(40), nullable=False),
     Column("deleted_at", Moment),
     UniqueConstraint("project_id", "name"),
+    info=UNHELD,
 )
 
 key_checks = Table(

@@ -53,6 +53,10 @@ Sequence64 = BigInteger().with_variant(Integer(), "sqlite")
 Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
+OUTLIVES_RUN = {"outlives_run": True}
+"""The `info` of a column `run_id` whose rows stay when the run is removed; all others go with it."""
+
+
 def id_column(name: str = "id", **options: Any) -> Column[str]:
     return Column(name, String(40), **options)
 

@@ -77,6 +77,11 @@ class Pins:
         with self._database.write(scope) as tx:
             return tx.execute(statement).rowcount
 
+    def unpin_runs(self, tx: Transaction, run_ids: Sequence[str]) -> None:
+        """Lets go of what these runs held, in a transaction of the caller."""
+        mine = tables.pins.c.holder == "run", tables.pins.c.reference.in_(run_ids)
+        tx.execute(sa.delete(tables.pins).where(*mine))
+
 
 def _held_commit(tx: Transaction, commit_id: str) -> None:
     row = tx.first(_LOCKED, {"of_commit": commit_id})

@@ -90,9 +90,9 @@ class Sweeper:
             chunk = ids[start : start + 500]
             with self._database.write(scope) as tx:
                 # A commit that has come to use one meanwhile has renewed it; then it stays.
-                removed += tx.execute(
+                removed += tx.purge(
                     sa.delete(table).where(table.c.id.in_(chunk), table.c.touched_at < cutoff)
-                ).rowcount
+                )
         return removed
 
     def _unused_blobs(self, cutoff: datetime, files: set[str]) -> set[str]:

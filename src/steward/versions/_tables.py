@@ -24,6 +24,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.store import (
+    OUTLIVES_RUN,
+    UNHELD,
     Json,
     Moment,
     Prepared,
@@ -94,7 +96,7 @@ commits = Table(
     Column("message", Text, nullable=False),
     Column("operation", String(100), nullable=False),
     Column("arguments", Json, nullable=False),
-    id_column("run_id"),
+    id_column("run_id", info=OUTLIVES_RUN),
     id_column("undoes_id"),
     id_column("redoes_id"),
     # Names the effect of a run that made it: after a crash, whoever asks finds what happened.
@@ -187,6 +189,7 @@ pins = Table(
     Column("target", String(64), nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "holder", "reference", "kind", "target"),
+    info=UNHELD,
 )
 
 

@@ -231,6 +231,14 @@ class Versions:
     def unpin(self, scope: Scope, holder: str, reference: str) -> int:
         return self._pins.unpin(scope, holder, reference)
 
+    def unpin_runs(self, tx: Transaction, run_ids: Sequence[str]) -> None:
+        """Lets go of what runs held that are about to be removed."""
+        self._pins.unpin_runs(tx, run_ids)
+
+    def due(self, scope: Scope, older_than: datetime) -> tuple[int, datetime | None]:
+        """How many commits `expire` would let go, and when the oldest of them was made."""
+        return self._retention.due(scope, older_than, 1)
+
     def expire(self, scope: Scope, older_than: datetime, *, keep_last: int = 1) -> int:
         """Lets go of the data of old commits; heads, tags, pins and branching points are kept."""
         return self._retention.expire(scope, older_than, keep_last)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, ForeignKey, PrimaryKeyConstraint, String, Table
 
-from steward.store import Json, Moment, id_column, metadata, scope_columns
+from steward.store import UNHELD, Json, Moment, id_column, metadata, scope_columns
 
 analyses = Table(
     "analyses",
@@ -13,6 +13,7 @@ analyses = Table(
     Column("result", Json, nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "kind", "subject"),
+    info=UNHELD,
 )
 
 uploads = Table(

@@ -13,7 +13,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store import Json, Moment, id_column, metadata, scope_columns
+from steward.store import UNHELD, Json, Moment, id_column, metadata, scope_columns
 
 threads = Table(
     "threads",
@@ -66,4 +66,5 @@ live_texts = Table(
     Column("text", Text, nullable=False),
     Column("written_at", Moment, nullable=False, index=True),
     PrimaryKeyConstraint("run_id", "part"),
+    info=UNHELD,
 )

@@ -183,6 +183,25 @@ class Threads:
             self._mark(tx, thread_id, self._clock.now())
             self._events.append(tx, "thread.deleted", thread_id, {"by": access.user_id})
 
+    def forget_turns(self, tx: Transaction, run_ids: Sequence[str]) -> None:
+        """Before runs are removed: what follows their turns begins the thread, and empty threads go."""
+        which = _U.run_id.in_(run_ids)
+        threads = {row.thread_id for row in tx.rows(sa.select(_U.thread_id).where(which))}
+        tx.execute(sa.update(tables.turns).where(_U.parent.in_(run_ids)).values(parent=None))
+        tx.execute(sa.delete(tables.turns).where(which))
+        left = sa.select(
+            _U.thread_id, sa.func.count().label("turns"), sa.func.max(_U.run_id).label("last")
+        )
+        rows = tx.rows(left.where(_U.thread_id.in_(threads)).group_by(_U.thread_id))
+        for row in rows:
+            tx.execute(
+                sa.update(tables.threads).where(_T.id == row.thread_id).values(turns=row.turns)
+            )
+            lost = _T.id == row.thread_id, _T.head.in_(run_ids)
+            tx.execute(sa.update(tables.threads).where(*lost).values(head=row.last))
+        empty = threads - {row.thread_id for row in rows}
+        tx.execute(sa.delete(tables.threads).where(_T.id.in_(empty)))
+
     def restore(self, access: Access, thread_id: str) -> Thread:
         access.require(Role.operator)
         with self._database.write(access.scope) as tx:

@@ -11,7 +11,15 @@ from sqlalchemy import (
 )
 
 from steward.identity import ERASABLE
-from steward.store import Moment, ReportedText, TypedText, id_column, metadata, scope_columns
+from steward.store import (
+    OUTLIVES_RUN,
+    Moment,
+    ReportedText,
+    TypedText,
+    id_column,
+    metadata,
+    scope_columns,
+)
 
 versions = Table(
     "agent_versions",
@@ -43,7 +51,7 @@ notes = Table(
     Column("number", Integer, nullable=False),
     Column("text", ReportedText(2_000), nullable=False),
     Column("author", String(40), nullable=False),
-    Column("run_id", String(40), nullable=False),
+    Column("run_id", String(40), nullable=False, info=OUTLIVES_RUN),
     # The call that wrote it, so that a call whose outcome was lost finds what it did; and the one that deleted it.
     Column("call", String(100), nullable=False),
     Column("created_at", Moment, nullable=False),

@@ -96,7 +96,7 @@ class AgentNotes:
         if same is not None:
             return same, False
         _refuse_full(notebook, kept)
-        tx.execute(sa.delete(tables.notes).where(_N.deleted_at < now - KEPT_DELETED))
+        tx.purge(sa.delete(tables.notes).where(_N.deleted_at < now - KEPT_DELETED))
         last = tx.first(sa.select(sa.func.max(_N.number)).where(*_of(notebook)))
         number = 1 + (last[0] or 0 if last is not None else 0)
         note_id = self._ids.new("note")

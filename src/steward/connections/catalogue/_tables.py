@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store import Json, Moment, TypedText, metadata, scope_columns
+from steward.store import UNHELD, Json, Moment, TypedText, metadata, scope_columns
 
 services = Table(
     "catalogue_services",
@@ -51,4 +51,5 @@ rates = Table(
     # When its last requests went out, in microseconds since 1970: those of a minute, as many as it may send.
     Column("moments", Json, nullable=False),
     PrimaryKeyConstraint("project_id", "connection_id"),
+    info=UNHELD,
 )

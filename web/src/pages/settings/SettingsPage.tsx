@@ -1,4 +1,4 @@
-/** Renames and deletes the project; leads to single sign-on. */
+/** Renames and deletes the project; leads to single sign-on and retention. */
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -49,6 +49,21 @@ export default function SettingsPage() {
           </Group>
         </Section>
       )}
+      <Section title="Retention" framed>
+        <Group justify="space-between" gap="md">
+          <Text size="sm" maw="26rem">
+            Say how long runs, versions and events are kept. Place a legal hold to stop every
+            deletion.
+          </Text>
+          <Button
+            component={Link}
+            to={projectPath(project.id, 'settings', 'retention')}
+            variant="default"
+          >
+            Open
+          </Button>
+        </Group>
+      </Section>
       {mayDelete && (
         <Section title="Delete" framed>
           <DeleteProject project={project} />

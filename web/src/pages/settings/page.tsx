@@ -10,7 +10,10 @@ export const page = definePage({
   section: 'manage',
   order: 70,
   minimumRole: 'admin',
-  keywords: ['rename', 'delete', 'project', 'single sign-on', 'SSO'],
+  keywords: ['rename', 'delete', 'project', 'single sign-on', 'SSO', 'retention', 'legal hold'],
   component: () => import('./SettingsPage'),
-  children: [{ path: 'sign-on', component: () => import('./SignOnPage') }],
+  children: [
+    { path: 'sign-on', component: () => import('./SignOnPage') },
+    { path: 'retention', component: () => import('./RetentionPage') },
+  ],
 });

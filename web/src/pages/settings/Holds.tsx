@@ -1,0 +1,176 @@
+/** Legal holds of a project: those in force, those that were lifted, and a form for a new one. */
+import { Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useLiftHold, usePlaceHold } from '@/api/retention';
+import { useMay, useProject } from '@/app/project';
+import { FormError } from '@/components/FormError';
+import { Moment } from '@/components/Moment';
+import { Section } from '@/components/Section';
+import { showDone } from '@/components/undo';
+
+interface Hold {
+  id: string;
+  name: string;
+  reason: string;
+  placed_by: string;
+  placed_at: string;
+  lift_reason: string | null;
+  lifted_by: string | null;
+  lifted_at: string | null;
+}
+
+export function Holds({ holds }: { holds: Hold[] }) {
+  const mayChange = useMay('owner');
+  return (
+    <Section
+      title="Legal holds"
+      framed
+      description="A hold stops every deletion: by people, by retention and by erasure. It stays on record after it is lifted."
+    >
+      <Stack>
+        {holds.length === 0 && (
+          <Text size="sm" c="dimmed">
+            No legal holds.
+          </Text>
+        )}
+        {holds.map((hold) => (
+          <HoldCard key={hold.id} hold={hold} mayLift={mayChange} />
+        ))}
+        {mayChange && <PlaceHold />}
+      </Stack>
+    </Section>
+  );
+}
+
+function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
+  const project = useProject();
+  const lift = useLiftHold(project.id);
+  const [asked, setAsked] = useState(false);
+  const [reason, setReason] = useState('');
+  return (
+    <Stack gap={4}>
+      <Group gap="xs">
+        <Text fw={600}>{hold.name}</Text>
+        <Badge color={hold.lifted_at === null ? 'red' : 'gray'}>
+          {hold.lifted_at === null ? 'In force' : 'Lifted'}
+        </Badge>
+        {mayLift && hold.lifted_at === null && !asked && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() => {
+              setAsked(true);
+            }}
+          >
+            Lift {hold.name}
+          </Button>
+        )}
+      </Group>
+      <Text size="sm">{hold.reason}</Text>
+      <Text size="sm" c="dimmed">
+        {hold.placed_by} placed it <Moment at={hold.placed_at} />.
+        {hold.lifted_at !== null && (
+          <>
+            {' '}
+            {hold.lifted_by} lifted it <Moment at={hold.lifted_at} />: {hold.lift_reason}
+          </>
+        )}
+      </Text>
+      {asked && (
+        <>
+          <TextInput
+            label="Why is the hold lifted?"
+            maxLength={1000}
+            value={reason}
+            onChange={(event) => {
+              setReason(event.currentTarget.value);
+            }}
+          />
+          <FormError error={lift.error} />
+          <Group gap="xs">
+            <Button
+              color="red"
+              size="compact-sm"
+              loading={lift.isPending}
+              disabled={reason.trim() === ''}
+              onClick={() => {
+                lift.mutate(
+                  { id: hold.id, reason: reason.trim() },
+                  {
+                    onSuccess: () => {
+                      setAsked(false);
+                      showDone('Hold lifted');
+                    },
+                  },
+                );
+              }}
+            >
+              Lift the hold
+            </Button>
+            <Button
+              variant="default"
+              size="compact-sm"
+              onClick={() => {
+                setAsked(false);
+              }}
+            >
+              Keep
+            </Button>
+          </Group>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function PlaceHold() {
+  const project = useProject();
+  const place = usePlaceHold(project.id);
+  const [name, setName] = useState('');
+  const [reason, setReason] = useState('');
+  const submit = () => {
+    place.mutate(
+      { name: name.trim(), reason: reason.trim() },
+      {
+        onSuccess: () => {
+          setName('');
+          setReason('');
+          showDone('Hold placed');
+        },
+      },
+    );
+  };
+  return (
+    <Stack>
+      <TextInput
+        label="Name of the hold"
+        placeholder="Case or request"
+        maxLength={100}
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+        }}
+      />
+      <Textarea
+        label="Reason"
+        maxLength={1000}
+        autosize
+        minRows={2}
+        value={reason}
+        onChange={(event) => {
+          setReason(event.currentTarget.value);
+        }}
+      />
+      <FormError error={place.error} />
+      <Group>
+        <Button
+          loading={place.isPending}
+          disabled={name.trim() === '' || reason.trim() === ''}
+          onClick={submit}
+        >
+          Place a hold
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,189 @@
+/** Retention: how long records are kept, what that would delete, and legal holds that stop every deletion. */
+import { Alert, Button, Group, NumberInput, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Lock } from 'lucide-react';
+import { useState } from 'react';
+import type { Versioned } from '@/api/client';
+import {
+  holdsQuery,
+  type Periods,
+  retentionQuery,
+  usePreviewRetention,
+  useSaveRetention,
+} from '@/api/retention';
+import { projectPath, useMay, useProject } from '@/app/project';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { Moment } from '@/components/Moment';
+import { Page } from '@/components/Page';
+import { Section } from '@/components/Section';
+import { showDone } from '@/components/undo';
+import { Holds } from './Holds';
+
+const KINDS: { kind: keyof Periods; label: string; description: string }[] = [
+  {
+    kind: 'runs',
+    label: 'Runs',
+    description: 'With journals, approvals, chat messages and the files that runs made.',
+  },
+  {
+    kind: 'versions',
+    label: 'Earlier versions',
+    description:
+      'Of datasets and files. The current version always stays, and so do versions that a kept run needs for undo.',
+  },
+  {
+    kind: 'events',
+    label: 'Activity events',
+    description: 'Runs, data, chats, alerts, triggers and notifications in the event log.',
+  },
+  {
+    kind: 'audit',
+    label: 'Audit events',
+    description: 'Everything else in the event log: sign-ins, members, approvals, policies, secrets.',
+  },
+];
+
+export default function RetentionPage() {
+  const project = useProject();
+  const rule = useQuery(retentionQuery(project.id));
+  const holds = useQuery(holdsQuery(project.id));
+  return (
+    <Page
+      title="Retention"
+      width="narrow"
+      parent={{ label: 'Settings', to: projectPath(project.id, 'settings') }}
+      description="How long this project keeps its records, and legal holds that stop every deletion."
+    >
+      {rule.isPending || holds.isPending ? (
+        <Skeleton height={200} aria-busy />
+      ) : rule.isError ? (
+        <ErrorState error={rule.error} retry={() => void rule.refetch()} />
+      ) : holds.isError ? (
+        <ErrorState error={holds.error} retry={() => void holds.refetch()} />
+      ) : (
+        <>
+          {holds.data.items.some((hold) => hold.lifted_at === null) && (
+            <Alert icon={<Lock size={16} aria-hidden />} title="A legal hold is in force">
+              Nothing in this project can be deleted until every hold is lifted. People can still
+              lose access, and secrets and tokens can still be deleted.
+            </Alert>
+          )}
+          <PeriodsForm key={rule.data.etag} current={rule.data} />
+          <Holds holds={holds.data.items} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface Rule extends Periods {
+  starts_at: string | null;
+}
+
+function PeriodsForm({ current }: { current: Versioned<Rule> }) {
+  const project = useProject();
+  const mayChange = useMay('owner');
+  const save = useSaveRetention(project.id);
+  const preview = usePreviewRetention(project.id);
+  const { runs, versions, events, audit, starts_at } = current.document;
+  const [periods, setPeriods] = useState<Periods>({ runs, versions, events, audit });
+  const change = (kind: keyof Periods, value: string | number) => {
+    preview.reset();
+    setPeriods({ ...periods, [kind]: typeof value === 'number' ? value : null });
+  };
+  const isChanged = KINDS.some(({ kind }) => periods[kind] !== current.document[kind]);
+  return (
+    <Section
+      title="Periods"
+      framed
+      description="Steward deletes older records for good. Leave a field empty to keep everything."
+    >
+      <Stack>
+        {KINDS.map(({ kind, label, description }) => (
+          <NumberInput
+            key={kind}
+            label={`${label}, days`}
+            description={description}
+            placeholder="Kept for good"
+            min={1}
+            max={36_500}
+            allowDecimal={false}
+            allowNegative={false}
+            disabled={!mayChange}
+            value={periods[kind] ?? ''}
+            onChange={(value) => {
+              change(kind, value);
+            }}
+          />
+        ))}
+        {starts_at !== null && !isChanged && (
+          <Text size="sm" c="dimmed">
+            These periods take effect <Moment at={starts_at} />. Steward waits one day after a change.
+          </Text>
+        )}
+        {preview.data && <Preview items={preview.data.items} />}
+        <FormError error={save.error ?? preview.error} />
+        <Group>
+          <Button
+            variant="default"
+            loading={preview.isPending}
+            onClick={() => {
+              preview.mutate(periods);
+            }}
+          >
+            Show what would be deleted
+          </Button>
+          {mayChange && (
+            <Button
+              loading={save.isPending}
+              disabled={!isChanged || !preview.isSuccess}
+              onClick={() => {
+                save.mutate(
+                  { periods, etag: current.etag },
+                  {
+                    onSuccess: () => {
+                      showDone('Retention saved');
+                    },
+                  },
+                );
+              }}
+            >
+              Save
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Section>
+  );
+}
+
+interface Due {
+  kind: string;
+  count: number;
+  oldest: string | null;
+}
+
+function Preview({ items }: { items: Due[] }) {
+  const labelOf = (kind: string) => KINDS.find((each) => each.kind === kind)?.label ?? kind;
+  return (
+    <Table aria-label="What would be deleted">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Records</Table.Th>
+          <Table.Th>Would be deleted</Table.Th>
+          <Table.Th>Oldest</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map(({ kind, count, oldest }) => (
+          <Table.Tr key={kind}>
+            <Table.Td>{labelOf(kind)}</Table.Td>
+            <Table.Td>{count.toLocaleString()}</Table.Td>
+            <Table.Td>{oldest === null ? '–' : <Moment at={oldest} />}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
