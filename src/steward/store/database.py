@@ -79,7 +79,7 @@ class Transaction:
             if statement.deletes:
                 self._refuse_held()
             if not isinstance(self.scope, Scope):
-                return self.execute_as_written(statement.statement, parameters)
+                return self._run(statement.statement, parameters)
             statement, parameters = statement.within(self.scope, parameters)
         elif isinstance(self.scope, Scope) and deletes(statement, parameters):
             self._refuse_held()
@@ -88,7 +88,7 @@ class Transaction:
             statement, parameters = confine(statement, parameters, self.scope)
         if isinstance(self.scope, Scope) and isinstance(statement, sa.Insert | sa.Update):
             return self._written(statement, parameters, self.scope)
-        return self.execute_as_written(statement, parameters)
+        return self._run(statement, parameters)
 
     def _written(
         self, statement: Executable, parameters: Parameters, scope: Scope
@@ -106,6 +106,9 @@ class Transaction:
         self, statement: Executable, parameters: Parameters = None
     ) -> CursorResult[Any]:
         """For statements that name their scope themselves: outer joins, locks. Tests list the callers."""
+        return self._run(statement, parameters)
+
+    def _run(self, statement: Executable, parameters: Parameters) -> CursorResult[Any]:
         if deletes(statement, parameters):
             statement = sparing(statement)
         return self._connection.execute(statement, parameters)

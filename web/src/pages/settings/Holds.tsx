@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useLiftHold, usePlaceHold } from '@/api/retention';
 import { useMay, useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
-import { Moment } from '@/components/Moment';
+import { FormattedDate } from '@/components/Moment';
 import { Section } from '@/components/Section';
 import { showDone } from '@/components/undo';
 
@@ -68,11 +68,12 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
       </Group>
       <Text size="sm">{hold.reason}</Text>
       <Text size="sm" c="dimmed">
-        {hold.placed_by} placed it <Moment at={hold.placed_at} />.
+        {hold.placed_by} placed it on <FormattedDate value={hold.placed_at} />.
         {hold.lifted_at !== null && (
           <>
             {' '}
-            {hold.lifted_by} lifted it <Moment at={hold.lifted_at} />: {hold.lift_reason}
+            {hold.lifted_by} lifted it on <FormattedDate value={hold.lifted_at} />:{' '}
+            {hold.lift_reason}
           </>
         )}
       </Text>

@@ -14,7 +14,7 @@ import {
 import { projectPath, useMay, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
-import { Moment } from '@/components/Moment';
+import { FormattedDate } from '@/components/Moment';
 import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import { showDone } from '@/components/undo';
@@ -40,7 +40,8 @@ const KINDS: { kind: keyof Periods; label: string; description: string }[] = [
   {
     kind: 'audit',
     label: 'Audit events',
-    description: 'Everything else in the event log: sign-ins, members, approvals, policies, secrets.',
+    description:
+      'Everything else in the event log: sign-ins, members, approvals, policies, secrets.',
   },
 ];
 
@@ -119,7 +120,8 @@ function PeriodsForm({ current }: { current: Versioned<Rule> }) {
         ))}
         {starts_at !== null && !isChanged && (
           <Text size="sm" c="dimmed">
-            These periods take effect <Moment at={starts_at} />. Steward waits one day after a change.
+            These periods take effect on <FormattedDate value={starts_at} withTime />. Steward waits
+            one day after a change.
           </Text>
         )}
         {preview.data && <Preview items={preview.data.items} />}
@@ -180,7 +182,7 @@ function Preview({ items }: { items: Due[] }) {
           <Table.Tr key={kind}>
             <Table.Td>{labelOf(kind)}</Table.Td>
             <Table.Td>{count.toLocaleString()}</Table.Td>
-            <Table.Td>{oldest === null ? '–' : <Moment at={oldest} />}</Table.Td>
+            <Table.Td>{oldest === null ? '–' : <FormattedDate value={oldest} />}</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
