@@ -99,9 +99,8 @@ def _require_kept(installation: Installation, table: sa.Table) -> None:
         assert refusal.value.specific_code == "legal-hold"
     for mark in {"deleted_at", "expired_at"} & set(table.c.keys()):
         now = installation.clock.now()
-        statement = sa.update(table).values({mark: now})
         with pytest.raises(Conflict, match=CASE), database.write(scope) as tx:
-            tx.execute(statement)
+            tx.execute(sa.update(table).values({mark: now}))
         with pytest.raises(Conflict, match=CASE), database.write(scope) as tx:
             tx.execute(sa.update(table), {mark: now})
         prepared = Prepared(sa.update(table).values({mark: sa.bindparam("then")}))

@@ -51,9 +51,7 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
     <Stack gap={4}>
       <Group gap="xs">
         <Text fw={600}>{hold.name}</Text>
-        <Badge color={hold.lifted_at === null ? 'red' : 'gray'}>
-          {hold.lifted_at === null ? 'In force' : 'Lifted'}
-        </Badge>
+        <Badge color="gray">{hold.lifted_at === null ? 'In force' : 'Lifted'}</Badge>
         {mayLift && hold.lifted_at === null && !asked && (
           <Button
             variant="default"

@@ -65,7 +65,11 @@ export default function RetentionPage() {
       ) : (
         <>
           {holds.data.items.some((hold) => hold.lifted_at === null) && (
-            <Alert icon={<Lock size={16} aria-hidden />} title="A legal hold is in force">
+            <Alert
+              color="yellow"
+              icon={<Lock size={16} aria-hidden />}
+              title="A legal hold is in force"
+            >
               Nothing in this project can be deleted until every hold is lifted. People can still
               lose access, and secrets and tokens can still be deleted.
             </Alert>
