@@ -88,7 +88,6 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
           <FormError error={lift.error} />
           <Group gap="xs">
             <Button
-              color="red"
               size="compact-sm"
               loading={lift.isPending}
               disabled={reason.trim() === ''}
