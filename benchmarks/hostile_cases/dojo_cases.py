@@ -258,7 +258,7 @@ def _form_in(prompt: str, value: str) -> str | None:
     """The form in the request, such as 'Dinner at {restaurant_name}', of which the value is a filling."""
     for quoted in _QUOTED.findall(prompt):
         form = as_form(quoted)
-        if form is not None and form.fullmatch(value):
+        if form is not None and form.pieces(value):
             return str(quoted)
     return None
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from steward.broker.labels import Labels
 from steward.broker.policy import DEPLOYED_LEVEL
 from steward.broker.roles import Role, leaves_of, values_with
-from steward.broker.tool import Arguments, Cost, Preview, Tool, ToolContext
+from steward.broker.tool import Arguments, Cost, Preview, Tool
 from steward.core import Invalid, in_words, mistakes
 from steward.runs import Json, digest
 
@@ -109,7 +109,7 @@ class Facts:
         )
 
 
-def facts_of(tool: Tool[Any], arguments: Arguments, context: ToolContext) -> Facts:
+def facts_of(tool: Tool[Any], arguments: Arguments, acts_as: tuple[str, ...] = ()) -> Facts:
     parts = tool.parts_of(arguments)
     amounts = [
         number
@@ -141,7 +141,7 @@ def facts_of(tool: Tool[Any], arguments: Arguments, context: ToolContext) -> Fac
                 if part.role.is_weighty and part.role is not Role.amount
             )
         ),
-        tool.acts_as(context, arguments) if tool.acts_as is not None else (),
+        acts_as,
     )
 
 
