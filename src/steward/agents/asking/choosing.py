@@ -11,6 +11,7 @@ from steward.agents.asking.behind import row_behind
 from steward.agents.asking.lexicon import Lexicon, Sense
 from steward.agents.asking.parsing import Parser
 from steward.agents.asking.parts import COUNT, Parsed
+from steward.agents.asking.parts import Choice as Open
 from steward.agents.asking.reading import Measured, Ordered, Reading, Unused
 from steward.agents.asking.tagging import Piece, Tagged, Tagger, only
 from steward.agents.asking.tokens import Token, said_words, tokens_of
@@ -187,9 +188,10 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     unused += _drawn(parsed, parser)
     unused += parser.asked_subject()
     is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
-    named = parsed.named_table or parsed.columns or is_chart or parser.chooses_rows()
-    if not parsed.measures and not named:
-        return None, tuple(unused)
+    if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
+        if not parser.chooses_rows():
+            return None, tuple(unused)
+        parsed.open.append(Open("these rows, or a figure of them", COUNT, ()))
     return parsed.reading(), tuple(unused)
 
 
