@@ -133,6 +133,24 @@ def test_a_new_rule_holds_for_an_old_deployment(room: Room) -> None:
     assert "time of the deployment" not in why(room, run)
 
 
+def test_a_fork_with_another_flow_has_no_rules_in_its_favour(room: Room) -> None:
+    set_policy(
+        room,
+        '@id("most") permit (principal, action, resource) unless { action == Action::"list_datasets" };'
+        '@id("tally") permit (principal, action, resource) when '
+        '{ context has playbook && context.playbook == "tally" };',
+    )
+    run = run_of(room, deployed(room, TALLY))
+    assert run.status is Status.done, why(room, run)
+    fork = room.installation.steward.governing.forking.fork
+    same = fork(room.editor.access, run.id, at="count", changes={})
+    other = fork(room.editor.access, run.id, at="count", changes={"/document/name": "Another"})
+    room.drive()
+    assert room.fresh(same).status is Status.done
+    assert room.fresh(other).status is Status.failed
+    assert "list_datasets" in why(room, other)
+
+
 def test_a_looser_policy_does_not_loosen_what_was_deployed(room: Room) -> None:
     set_policy(room, NO_LISTS)
     made = deployed(room, TALLY)

@@ -99,7 +99,7 @@ def govern(
         inbox=Inbox(runs, approvals, groups, clock),
         deciding=Deciding(approvals, runs, tools, planner),
         judging=Judging(runs, rulebook, groups, tools),
-        forking=Forking(runs, workbench.versions, ids),
+        forking=Forking(runs, workbench.versions, ids, rulebook),
         launcher=Launcher(runs, broker, tools),
         direct_calls=direct_calls,
         client_sessions=ClientSessions(runs, broker, tools, ids),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from steward.broker.grants import Grant
+from steward.broker.rulebook import Rulebook
 from steward.core import Conflict, Ids
 from steward.identity import Access, Role
 from steward.runs import Json, Kind, Run, Runs, prefix
@@ -13,8 +14,9 @@ _PAGE = 200
 
 
 class Forking:
-    def __init__(self, runs: Runs, versions: Versions, ids: Ids) -> None:
+    def __init__(self, runs: Runs, versions: Versions, ids: Ids, rulebook: Rulebook) -> None:
         self._runs = runs
+        self._rulebook = rulebook
         self._versions = versions
         self._ids = ids
 
@@ -28,6 +30,8 @@ class Forking:
         if grant.direct:
             # Its arguments were looked at where somebody gave them: who may name which run, and with which role.
             raise Conflict("What somebody did by hand has no steps to fork. Do it again instead.")
+        if any(pointer.split("/")[1:2] == ["document"] for pointer in changes):
+            grant = self._of_nobodys_playbook(access, grant)
         commit = self._commit_at(access, source, grant.branch, at)
         branch = f"{grant.branch}/{self._ids.new('fork')}"
         workspace = self._versions.workspace(access.scope, access.user_id)
@@ -36,6 +40,17 @@ class Forking:
         return self._runs.fork(
             access.scope, access.user_id, run_id, at=at, changes=changes, grant=given
         )
+
+    def _of_nobodys_playbook(self, access: Access, grant: Grant) -> Grant:
+        """With another flow it is not the playbook's run: rules that let the playbook do more do not count for it.
+
+        What the playbook's own rules forbid stays forbidden.
+        """
+        if grant.playbook is None:
+            return grant
+        own = self._rulebook.current(access.scope, "playbook", grant.playbook).text
+        policies = (*grant.policies, *([own] if own else []))
+        return replace(grant, playbook=None, revision=None, deployment=None, policies=policies)
 
     def _commit_at(self, access: Access, run: Run, branch: str, at: str | None) -> str:
         """The commit that the step saw: the run's own last one before it, or the branch's at the start."""
