@@ -52,7 +52,7 @@ def sent_until(database: Database, scope: Scope, streams: Collection[str]) -> in
         return None
     with database.read(scope) as tx:
         rows = tx.rows(sa.select(_C.stream, _C.cursor))
-    cursors = {row.stream: row.cursor for row in rows}
+    cursors: dict[str, int] = {row.stream: row.cursor for row in rows}
     return min(cursors.get(name, 0) for name in streams)
 
 
