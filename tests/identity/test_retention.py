@@ -50,6 +50,8 @@ ACCESS_AND_SCRATCH = {
     "project_members",
     "secrets",
     "sign_on_grants",
+    "upload_parts",
+    "uploads",
 }
 
 
@@ -69,6 +71,15 @@ def count(installation: Installation, table: str) -> int:
     statement = sa.select(sa.func.count()).select_from(metadata.tables[table])
     with installation.steward.database.read(installation.scope) as tx:
         return int(tx.execute(statement).scalar_one())
+
+
+def test_data_is_loaded_while_a_hold_lasts(installation: Installation) -> None:
+    hold(installation)
+    load(installation)
+    load(installation, text="id\n3\n")
+    assert count(installation, "uploads") == 0
+    place = installation.steward.workbench.datasets.workspace(installation.scope, "steward")
+    assert [each.rows for each in place.datasets()] == [1]
 
 
 def everything_old(installation: Installation, periods: Periods = ALL) -> None:
@@ -248,13 +259,7 @@ def _branch(installation: Installation) -> Any:
     return asyncio.run(direct.run(access, gone))
 
 
-def _upload(installation: Installation) -> Any:
-    bringing = installation.steward.workbench.bringing
-    upload = bringing.take(installation.scope, "a.csv", [b"id\n1\n"])
-    return bringing.abandon(installation.scope, upload.id)
-
-
-@pytest.mark.parametrize("delete", [_retention, _expiry, _project, _thread, _branch, _upload])
+@pytest.mark.parametrize("delete", [_retention, _expiry, _project, _thread, _branch])
 def test_a_hold_refuses_deletions_by_name(
     installation: Installation, delete: Callable[[Installation], Any]
 ) -> None:
@@ -270,7 +275,7 @@ def test_chores_pass_by_a_project_with_a_hold_and_go_on_once_it_is_lifted(
     everything_old(installation)
     steward = installation.steward
     held = hold(installation)
-    kept = ("runs", "journal", "data_versions", "data_trees", "data_commits", "uploads")
+    kept = ("runs", "journal", "data_versions", "data_trees", "data_commits")
     before = {name: count(installation, name) for name in kept}
     installation.clock.advance(days=200)
     for _ in range(2):

@@ -28,6 +28,8 @@ uploads = Table(
     # The whole file, once it is one blob. The sweep keeps what a column called so names.
     Column("digest", String(64)),
     Column("touched_at", Moment, nullable=False, index=True),
+    # A file on its way in is no record yet; what is loaded is kept as a version.
+    info=UNHELD,
 )
 
 upload_parts = Table(
@@ -38,4 +40,5 @@ upload_parts = Table(
     Column("position", BigInteger, nullable=False),
     Column("digest", String(64), nullable=False),
     PrimaryKeyConstraint("upload_id", "position"),
+    info=UNHELD,
 )
