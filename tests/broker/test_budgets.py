@@ -20,7 +20,7 @@ from steward.broker.limits import Budget, BudgetExceeded
 from steward.broker.tool import Cost
 from steward.core import MovableClock
 from steward.core.errors import Invalid, NotFound
-from steward.store import Database, Scope, metadata
+from steward.store import Database, Scope, legal_holds, metadata
 from steward.testing import Installation
 from tests.broker.budget_child import SCOPE, Drawer, Ledger
 
@@ -38,7 +38,7 @@ def _usd(amount: str | int) -> Cost:
 
 def _with_tables(database: Database) -> Database:
     with database.raw_writer() as connection:
-        metadata.create_all(connection, tables=[budget_table, budget_entries])
+        metadata.create_all(connection, tables=[budget_table, budget_entries, legal_holds])
         connection.commit()
     return database
 

@@ -16,7 +16,7 @@ from steward.broker.budgets import Budgets
 from steward.broker.limits import Budget, BudgetExceeded
 from steward.broker.tool import Cost
 from steward.core import MovableClock
-from steward.store import Database, metadata
+from steward.store import Database, legal_holds, metadata
 from steward.testing import Installation
 from tests.broker.budget_child import SCOPE, Drawer, Ledger
 
@@ -29,7 +29,7 @@ ITEMS = ("root", "each:items")
 
 def _with_tables(database: Database) -> Database:
     with database.raw_writer() as connection:
-        metadata.create_all(connection, tables=[budget_table, budget_entries])
+        metadata.create_all(connection, tables=[budget_table, budget_entries, legal_holds])
         connection.commit()
     return database
 

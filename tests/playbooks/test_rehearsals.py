@@ -186,15 +186,18 @@ def test_a_kept_test_holds_up_a_deployment_with_another_result(room: Room) -> No
     assert playbooks.rehearsals.kept(access, plain) == []
 
 
-def test_branches_of_old_tests_are_taken_away(room: Room) -> None:
+@pytest.mark.parametrize(("held", "left"), [(False, 1), (True, 2)])
+def test_branches_of_old_tests_are_taken_away(room: Room, held: bool, left: int) -> None:
     plain, access = made(room, PLAIN), room.editor.access
     steward = room.installation.steward
+    if held:
+        steward.identity.retention.place(room.installation.owner.access, "Case", "A claim.")
     workspace = steward.workbench.versions.workspace(access.scope, access.user_id)
     rehearsed(room, plain, inputs={"n": 1})
     room.installation.clock.advance(seconds=timedelta(days=8).total_seconds())
     rehearsed(room, plain, inputs={"n": 1})
     tests = [branch for branch in workspace.branches() if branch.name.startswith("test/")]
-    assert len(tests) == 1
+    assert len(tests) == left
 
 
 def test_the_price_of_a_run_is_the_average_of_past_ones(room: Room) -> None:

@@ -22,7 +22,7 @@ from steward.playbooks.needs import tested_branch
 from steward.playbooks.people import People, Viewer, playbook_of, subject_of, tests_of
 from steward.playbooks.running import Running
 from steward.runs import Json, Run, RunRequest, Runs, Status, canonical
-from steward.store import Database, Scope
+from steward.store import LEGAL_HOLD, Database, Scope
 from steward.versions import MAIN, Versions, Workspace
 
 KEPT_FOR: Final = timedelta(days=7)
@@ -293,9 +293,14 @@ class Rehearsals:
         """Takes away branches of tests that nobody needs any more; the sweep removes their data."""
         workspace = self._versions.workspace(scope, user_id)
         before = self._clock.now() - KEPT_FOR
-        for branch in workspace.branches():
-            if branch.name.startswith(_PREFIX) and branch.created_at < before:
-                workspace.delete_branch(branch.name, of_a_run=True)
+        try:
+            for branch in workspace.branches():
+                if branch.name.startswith(_PREFIX) and branch.created_at < before:
+                    workspace.delete_branch(branch.name, of_a_run=True)
+        except Conflict as problem:
+            # They stay until the hold is lifted, and tests go on.
+            if problem.specific_code != LEGAL_HOLD:
+                raise
 
     # Keeping
 

@@ -17,6 +17,7 @@ from steward.store.guarded import (
     require_no_secrets,
 )
 from steward.store.holds import (
+    LEGAL_HOLD,
     PROJECT_ID,
     UNHELD,
     Hold,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHUNK",
     "EVERYWHERE",
+    "LEGAL_HOLD",
     "OUTLIVES_RUN",
     "OWN_SECRETS",
     "PROJECT_ID",

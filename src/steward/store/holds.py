@@ -24,6 +24,7 @@ UNHELD: Final = {"unheld": True}
 """The `info` of a table whose rows are no records: access, which must end at once, and what is made again."""
 PROJECT_ID: Final = {"project": "id"}
 """The `info` of the table of projects: its own id is that of the project."""
+LEGAL_HOLD: Final = "legal-hold"
 _MARKS: Final = frozenset({"deleted_at", "expired_at"})
 
 legal_holds = Table(
@@ -81,7 +82,7 @@ def refused(hold: Hold) -> Conflict:
     return Conflict(
         f'The legal hold "{hold.name}" of {hold.placed_at:%d %B %Y} stops every deletion in this project.'
         " Nothing was deleted. An owner of the project can lift the hold under Settings, Retention.",
-        code="legal-hold",
+        code=LEGAL_HOLD,
     )
 
 
