@@ -1,5 +1,5 @@
 /** Retention: how long records are kept, what that would delete, and legal holds that stop every deletion. */
-import { Alert, Button, Group, NumberInput, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Lock } from 'lucide-react';
 import { useState } from 'react';
@@ -19,6 +19,7 @@ import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import { showDone } from '@/components/undo';
 import { Holds } from './Holds';
+import classes from './RetentionPage.module.css';
 
 const KINDS: { kind: keyof Periods; label: string; description: string }[] = [
   {
@@ -173,23 +174,23 @@ interface Due {
 function Preview({ items }: { items: Due[] }) {
   const labelOf = (kind: string) => KINDS.find((each) => each.kind === kind)?.label ?? kind;
   return (
-    <Table aria-label="What would be deleted">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Records</Table.Th>
-          <Table.Th>Would be deleted</Table.Th>
-          <Table.Th>Oldest</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+    <table className={classes.preview} aria-label="What would be deleted">
+      <thead>
+        <tr>
+          <th scope="col">Records</th>
+          <th scope="col">Would be deleted</th>
+          <th scope="col">Oldest</th>
+        </tr>
+      </thead>
+      <tbody>
         {items.map(({ kind, count, oldest }) => (
-          <Table.Tr key={kind}>
-            <Table.Td>{labelOf(kind)}</Table.Td>
-            <Table.Td>{count.toLocaleString()}</Table.Td>
-            <Table.Td>{oldest === null ? '–' : <FormattedDate value={oldest} />}</Table.Td>
-          </Table.Tr>
+          <tr key={kind}>
+            <td>{labelOf(kind)}</td>
+            <td>{count.toLocaleString()}</td>
+            <td>{oldest === null ? '–' : <FormattedDate value={oldest} />}</td>
+          </tr>
         ))}
-      </Table.Tbody>
-    </Table>
+      </tbody>
+    </table>
   );
 }
