@@ -32,7 +32,10 @@ def show_retention(here: Here) -> None:
     rule = here.steward.identity.retention.rule(here.scope)
     document = {**asdict(rule.periods), "starts_at": rule.starts_at, "updated_at": rule.updated_at}
     rows = [(kind, _words(days)) for kind, days in asdict(rule.periods).items()]
-    here.show(document, lambda: table(["Records", "Kept"], rows, empty=""))
+    shown = table(["Records", "Kept"], rows, empty="")
+    if rule.starts_at is not None:
+        shown += f"\nSteward deletes older records from {rule.starts_at:%Y-%m-%d %H:%M} UTC on."
+    here.show(document, lambda: shown)
 
 
 @app.command("preview")

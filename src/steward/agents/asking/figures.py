@@ -10,6 +10,7 @@ from steward.agents.asking.reading import (
     Grouped,
     Measured,
 )
+from steward.agents.asking.wording import Words
 
 HOW_MUCH: Final = "how much"
 """A metric that is called so is what its table's rows are about."""
@@ -213,7 +214,8 @@ class Figures(Pieces):
         per, path = owner.by, self._world.path(self._base, owner.by)
         if per.table is not None and path is not None:
             per = ColumnRef(column=path.steps[0].from_columns[0])
-            self.found.assumed.append(f"Those without {self._base} are not counted.")
+            rows = Words(self._world.definitions).noun(self._base, 2)
+            self.found.assumed.append(f"Those without {rows} are not counted.")
         self._add_measure(Measured(function="count", per=per))
 
     def _function_after(self, place: int) -> int:
