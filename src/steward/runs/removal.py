@@ -37,17 +37,21 @@ class Removal:
 
     def remove(self, scope: Scope, older_than: datetime) -> int:
         """Removes runs that ended before a moment; returns how many. Refused under a legal hold."""
+        with self._database.read(scope) as tx:
+            old = [row.root_id for row in tx.rows(_families(older_than))]
         removed = 0
-        while True:
+        for start in range(0, len(old), _FAMILIES):
+            # A family may have grown meanwhile: those that are still old enough go.
+            some = _families(older_than).where(COLUMNS.root_id.in_(old[start : start + _FAMILIES]))
             with self._database.write(scope) as tx:
-                roots = [row.root_id for row in tx.rows(_families(older_than).limit(_FAMILIES))]
-                if not roots:
-                    return removed
-                removed += self._remove(tx, scope, roots)
+                removed += self._remove(tx, scope, [row.root_id for row in tx.rows(some)])
+        return removed
 
     def _remove(self, tx: Transaction, scope: Scope, roots: Sequence[str]) -> int:
         wanted = sa.select(runs).where(COLUMNS.root_id.in_(roots)).order_by(COLUMNS.id)
         found = [run_of(row, scope) for row in tx.rows(wanted.with_for_update())]
+        if not found:
+            return 0
         ids = [run.id for run in found]
         for forget in self.before:
             forget(tx, ids)
