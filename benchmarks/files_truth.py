@@ -74,8 +74,9 @@ def _csv(path: Path, truth: dict[str, Any]) -> Table:
     several = isinstance(options["header"], list)
     kinds = {int(position): kind for position, kind in options.pop("dtype", {}).items()}
     indexed = options.pop("indexed", False)
+    # pandas' own faster way of reading numbers loses digits of very small ones.
     frame = pandas.read_csv(
-        path, low_memory=False, index_col=None if several or indexed else False, dtype=kinds or None,
+        path, low_memory=False, float_precision="round_trip", index_col=None if several or indexed else False, dtype=kinds or None,
         compression="gzip" if path.name.endswith(".gz") else None, **options,
     )  # fmt: skip
     if indexed:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -69,7 +70,11 @@ def _prism(folder: Path, path: Path) -> Iterator[str]:
         port = int(free.getsockname()[1])
     command = [str(folder / "node_modules/.bin/prism"), "mock", "-h", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(
-        [*command, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ
+        [*command, str(path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ,
+        start_new_session=True,
     )
     try:
         deadline = time.monotonic() + _SECONDS
@@ -83,5 +88,6 @@ def _prism(folder: Path, path: Path) -> Iterator[str]:
                 time.sleep(0.2)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.terminate()
+        # With the process that the command starts and does not end.
+        os.killpg(process.pid, signal.SIGTERM)
         process.wait()

@@ -50,6 +50,7 @@ ORDERS: Final[Mapping[str, list[dict[str, Any]]]] = {
             "message": "As support asked",
         }
     ],
+    "change_network": [{"allow": None, "deny": [], "programs": True, "revision": 0}],
     "change_definitions": [
         {
             "changes": [

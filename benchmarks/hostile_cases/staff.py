@@ -46,6 +46,6 @@ def staffed(desk: Desk, roster: Roster, lineup: ScriptedLineup) -> Turns:
         Hands(Operator(broker, paid, NONCE_KEY), roster, steward.agents.find),
         Explainer(paid),
         paid,
-        steward.governing.launcher.inline,
+        steward.playbooks.flow_runner.inline,
         NONCE_KEY,
     )

@@ -1,6 +1,7 @@
 """The public tables, as files that a user would load, and as tables of a DuckDB that computes the answers.
 
-The files come from packages of the group `bench`; none of them is imported. Chinook's tables are kept here (see README.md).
+The files come from packages of the group `bench`; none of them is imported. Chinook's tables and those of `public` are kept
+here (see README.md).
 """
 
 import gzip
@@ -24,7 +25,20 @@ _CHINOOK_TABLES = (
     "genres",
     "employees",
 )
-# Table → (package, path within it). `chinook` is the folder beside this file.
+_PUBLIC = "public"
+_PUBLIC_FILES = (
+    "olympians.csv.gz",
+    "industries.csv.gz",
+    "birdstrikes.csv.gz",
+    "hurricanes.csv.gz",
+    "capitals.json.gz",
+    "co2.csv.gz",
+    "global_temp.csv.gz",
+    "health_income.csv.gz",
+    "senators.csv.gz",
+    "leaders.csv.gz",
+)
+# Table → (package, path within it). `chinook` and `public` are folders beside this file.
 SOURCES: dict[str, tuple[str, str]] = {
     "cars": ("vega_datasets", "_data/cars.json"),
     "seattle_weather": ("vega_datasets", "_data/seattle-weather.csv"),
@@ -68,7 +82,20 @@ SOURCES: dict[str, tuple[str, str]] = {
     "statecrime": ("statsmodels", "datasets/statecrime/statecrime.csv"),
     "grunfeld": ("statsmodels", "datasets/grunfeld/grunfeld.csv"),
     "randhie": ("statsmodels", "datasets/randhie/randhie.csv"),
+    "us_airports": ("vega_datasets", "_data/airports.csv"),
+    "driving": ("vega_datasets", "_data/driving.json"),
+    "lincoln_weather": ("bokeh_sampledata", "_data/lincoln_weather.csv"),
+    "executions": ("statsmodels", "datasets/cpunish/cpunish.csv"),
+    "scotvote": ("statsmodels", "datasets/scotland/scotvote.csv"),
+    "meat": ("plotnine", "data/meat.csv"),
+    "islands": ("great_tables", "data/x-islands.csv"),
+    "airquality": ("great_tables", "data/x-airquality.csv"),
+    "apple_stocks": ("hvsampledata", "_data/apple_stocks.csv"),
     "modechoice": ("statsmodels", "datasets/modechoice/modechoice.csv"),
+    "economics": ("plotnine", "data/economics.csv"),
+    "crimea": ("vega_datasets", "_data/crimea.json"),
+    "committee": ("statsmodels", "datasets/committee/committee.csv"),
+    **{name.partition(".")[0]: (_PUBLIC, name) for name in _PUBLIC_FILES},
     **{name: (_CHINOOK, f"{name}.csv.gz") for name in _CHINOOK_TABLES},
 }
 
@@ -78,14 +105,15 @@ READING: dict[str, dict[str, Any]] = {
     **{name: {"null_markers": NA} for name in ("flights", "planes", "weather", "penguins")},
     "txhousing": {"null_markers": NA},
     "msleep": {"null_markers": NA},
+    "airquality": {"null_markers": NA},
     "stocks": {"columns": {"date": {"type": "DATE", "format": "%b %d %Y"}}},
 }
 
 
 def source_of(table: str) -> Path:
     package, inside = SOURCES[table]
-    if package == _CHINOOK:
-        return _HERE / _CHINOOK / inside
+    if package in {_CHINOOK, _PUBLIC}:
+        return _HERE / package / inside
     found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
         raise FileNotFoundError(f"The table {table!r} is in {package}: install the group `bench`.")
