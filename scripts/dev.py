@@ -37,7 +37,8 @@ ON_TWO_CORES = ("-n", "3", "--dist", "worksteal")
 
 # Further cases of what others prove; `make soak` runs them.
 NO_BATTERIES = ("-m", "not battery")
-LONG = "soak or battery"
+# The plug-in of Hypothesis marks its tests: few examples in `make test`, a thousand there.
+LONG = "soak or battery or hypothesis"
 
 Step = tuple[str, Callable[[], None]]
 
@@ -384,7 +385,9 @@ def soak(arguments: argparse.Namespace) -> None:
     if not arguments.name:
         run([BIN / "pytest", "-m", LONG, "--collect-only", "-q"])
         raise Failed("say which one with NAME=, a part of a name above")
-    pytest("-m", LONG, "-k", arguments.name, "--full", "--timeout=0", "-v")
+    browser = chromium()
+    journeys = () if browser is None else (f"--chromium={browser}",)
+    pytest("-m", LONG, "-k", arguments.name, "--full", "--timeout=0", "-v", *journeys)
 
 
 def bench(arguments: argparse.Namespace) -> None:

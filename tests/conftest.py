@@ -10,6 +10,7 @@ from hypothesis import settings
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="Run soaks with their full numbers.")
     parser.addoption("--events", type=int, help="Events of each kind in the soak of triggers.")
+    parser.addoption("--pictures", default=None, help="Folder for the pictures of the tutorials.")
     parser.addoption("--chromium", default=None, help="Path of the browser for the journeys.")
 
 
@@ -18,7 +19,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile(
         # The same examples on every run: a landing does not hang on luck; `--full` looks for new ones.
         "reduced",
-        max_examples=60,
+        max_examples=25,
         deadline=None,
         derandomize=True,
     )

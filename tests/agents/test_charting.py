@@ -105,3 +105,14 @@ def test_each_figure_that_was_asked_for_is_a_line() -> None:
     values = chart["spec"]["data"]["values"]
     assert {each["series"]: each["value"] for each in values} == {"total net": 6, "total gross": 8}
     assert chart["spec"]["encoding"]["color"]["field"] == "series"
+
+
+def test_amounts_in_several_currencies_are_not_drawn_side_by_side() -> None:
+    unit = {"by": {"column": "currency"}, "is_unit": True}
+    rows = [["Graz", "EUR", 7], ["Oslo", "NOK", 900], ["Linz", "EUR", 5], ["Bergen", "EUR", 1]]
+    chart = drawn({"groups": [CITY, unit]}, rows)
+    values = chart["spec"]["data"]["values"]
+    assert [each["x"] for each in values] == ["Graz", "Linz", "Bergen"]
+    assert chart["spec"]["encoding"]["x"]["title"] == "total net (EUR)"
+    assert "Only EUR: amounts in several currencies cannot be compared." in chart["description"]
+    assert drawn({"groups": [unit]}, [["EUR", 7], ["NOK", 900]]) is None

@@ -246,3 +246,71 @@ def test_what_names_rows_is_listed_with_what_the_rows_were_chosen_by() -> None:
 def test_alphabetically_is_of_the_groups() -> None:
     found = reading("average height per type, alphabetically")
     assert [(each.by, each.descending) for each in found.order] == [("group", False)]
+
+
+MONTHLY = table(
+    "deaths",
+    24,
+    {
+        "month_begun": "DATE",
+        "wounds": "BIGINT",
+        "disease": "BIGINT",
+        "affiliation_at_appointment": "VARCHAR",
+        "start_year": "BIGINT",
+    },
+    affiliation_at_appointment=("Whig", "Tory"),
+)
+DATED = replace(
+    MONTHLY,
+    key=("month_begun",),
+    keys=(("month_begun",),),
+    columns=tuple(
+        replace(each, first="1854-04-01", last="1856-03-01", distinct=24, unique=True)
+        if each.name == "month_begun"
+        else replace(each, nulls=0)
+        for each in MONTHLY.columns
+    ),
+)
+ENTRIES_OF_DEATHS = {
+    "/tables/deaths": {"row": "report", "key": ["month_begun"], "default_time": "month_begun"},
+    "/tables/deaths/columns/wounds": number("not over time", "sum"),
+    "/tables/deaths/columns/disease": number("not over time", "sum"),
+    "/tables/deaths/columns/month_begun": {"role": "time"},
+    "/tables/deaths/columns/affiliation_at_appointment": {"role": "dimension"},
+    "/tables/deaths/columns/start_year": {"role": "dimension"},
+}
+DEATHS = World({"deaths": DATED}, from_entries(ENTRIES_OF_DEATHS))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "number of appointments",
+        "how many started",
+        "average wounds with and without disease",
+        "how many is that",
+        "from when to when do the reports go",
+    ],
+)
+def test_a_question_that_is_not_the_one_answered_is_asked_back(message: str) -> None:
+    assert asked(message, DEATHS).status != "fact"
+
+
+def test_figures_of_one_step_of_their_times_are_of_one_time() -> None:
+    assert asked("total wounds in January 1855", DEATHS).status == "fact"
+    assert asked("total wounds in 1855", DEATHS).status != "fact"
+
+
+def test_a_unit_that_is_the_step_of_the_times_names_the_rows() -> None:
+    found = asked("how many months have more wounds than disease", DEATHS)
+    assert found.status == "fact"
+    assert found.reading is not None
+    wounds, disease = ColumnRef(column="wounds"), ColumnRef(column="disease")
+    assert found.reading.filters == [Filtered(column=wounds, test=">", than=disease)]
+    assert asked("how many weeks have more wounds than disease", DEATHS).status != "fact"
+
+
+def test_no_figure_is_nought_where_every_row_has_one() -> None:
+    found = asked("months with no wounds", DEATHS).reading
+    assert found is not None
+    assert found.filters == [Filtered(column=ColumnRef(column="wounds"), test="=", values=[0])]

@@ -452,8 +452,8 @@ def test_a_follow_up_replaces_the_condition_on_the_same_column(demo: Demo) -> No
 @pytest.mark.parametrize(
     "message",
     [
-        "total net by country",
-        "total net by month of issue date in 2025",
+        "count invoices by country",
+        "count invoices by month of issue date in 2025",
         "count invoices by status",
     ],
 )

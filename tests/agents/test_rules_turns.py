@@ -4,7 +4,7 @@ from tests.agents.conftest import Chat
 
 
 def test_a_figure_over_time_comes_with_a_chart_and_can_be_followed_up(chat: Chat) -> None:
-    first = chat.say("total net by month of issue date in 2025 of billing_invoices")
+    first = chat.say("count invoices by month of issue date in 2025")
     output = chat.output(first)
     assert first.status.value == "done", output
     assert [step["status"] for step in output["steps"]] == ["done", "done"], output
@@ -16,10 +16,18 @@ def test_a_figure_over_time_comes_with_a_chart_and_can_be_followed_up(chat: Chat
     output = chat.output(second)
     assert second.status.value == "done"
     plan = output["plan"]["plan"]["steps"][0]["arguments"]["plan"]
-    assert plan["group"] == ["product", "currency"]
+    assert plan["group"] == ["product"]
     assert plan["filters"], "the year still holds"
     assert output["plan"]["made_by"] == "rules"
     chat.replays(second)
+
+
+def test_amounts_in_several_currencies_come_with_a_chart_of_one(chat: Chat) -> None:
+    run = chat.say("total net by month of issue date in 2025 of billing_invoices")
+    output = chat.output(run)
+    assert [step["status"] for step in output["steps"]] == ["done"], output
+    assert "Only EUR" in output["chart"]["description"]
+    chat.replays(run)
 
 
 def test_what_is_not_understood_says_so_and_only_looks(chat: Chat) -> None:

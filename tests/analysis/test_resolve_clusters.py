@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.analysis.resolve.clusters import (
@@ -103,7 +103,6 @@ def test_contradicting_decisions_are_refused() -> None:
         check_constraints(2, Constraints(apart=((1, 1),)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 30), st.data())
 def test_components_are_the_connected_ones(count: int, data: st.DataObject) -> None:
     node = st.integers(0, count - 1)
@@ -123,7 +122,6 @@ def test_components_are_the_connected_ones(count: int, data: st.DataObject) -> N
     assert label.tolist() == [root(place) for place in range(count)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 12), st.data())
 def test_every_party_has_an_entity_and_constraints_hold(count: int, data: st.DataObject) -> None:
     pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(

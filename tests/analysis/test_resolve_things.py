@@ -5,12 +5,14 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pytest
 
 from steward.analysis.resolve import propose, resolve
 from steward.analysis.resolve.clusters import Constraints, Links, cluster
 from steward.analysis.resolve.columns import look
 from steward.analysis.resolve.pairing import kind_of, pairings
 from steward.analysis.resolve.rules import Grouping, Thresholds
+from steward.core import Invalid
 from steward.tables.engine import session
 from steward.tables.table import Table, describe, parquet_source, quote
 
@@ -116,3 +118,47 @@ def test_between_clean_sources_only_the_best_of_both_sides_counts() -> None:
     sources = np.array([0, 0, 1, 1])
     found = cluster(sources, links, Constraints(once=frozenset({0, 1})), Thresholds(), Grouping())
     assert list(found.entity) == [0, 1, 0, 3], "party 3 is second best for 0, and 1 for 2"
+
+
+def test_an_address_alone_makes_no_match(tmp_path: Path) -> None:
+    """Shops and, in rows of their own, the addresses of some: two lists that share streets share no shop by it."""
+    chance = random.Random(7)
+    names = [" ".join(chance.sample(WORDS, 2)) for _ in range(80)]
+    streets = [f"{number} {chance.choice(WORDS)} road" for number in range(80)]
+
+    def rows(shops: range) -> list[tuple[str | None, ...]]:
+        named = [(f"s{place}", names[place], f"555-{place:04}", None) for place in shops]
+        return [*named, *((f"a{place}", None, None, streets[place]) for place in shops)]
+
+    with session() as connection:
+        columns = ("key", "name", "phone", "street")
+        tables = [
+            put(connection, "guide", columns, rows(range(50))),
+            put(connection, "directory", columns, rows(range(30, 80))),
+        ]
+        rules = propose(connection, tables, tmp_path)
+        resolution = resolve(connection, tables, rules, tmp_path)
+        found = connection.execute(
+            f"""SELECT entity_id, list(row_key ORDER BY row_key)
+                FROM {parquet_source([resolution.mapping.path])} GROUP BY ALL HAVING count(*) > 1"""
+        ).fetchall()
+        # Whoever reads an address as a thing says so in the rules.
+        places = resolve(connection, tables, rules.revised(telling=[]), tmp_path).mapping.path
+        entities = connection.execute(
+            f"SELECT count(DISTINCT entity_id) FROM {parquet_source([places])} WHERE row_key LIKE 'a%'"
+        ).fetchone()
+
+    assert set(rules.telling) == {"phone", "name"}
+    assert sorted(keys for _, keys in found) == [
+        [f"s{place}", f"s{place}"] for place in range(30, 50)
+    ]
+    assert entities == (80,)
+
+
+def test_only_what_is_compared_can_be_telling(tmp_path: Path) -> None:
+    with session() as connection:
+        left, right, _ = papers(connection)
+        rules = propose(connection, [left, right], tmp_path)
+
+    with pytest.raises(Invalid, match="telling"):
+        rules.revised(telling=["nothing"])

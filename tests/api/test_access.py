@@ -68,6 +68,9 @@ def test_the_document_names_the_guard_of_every_route() -> None:
         "get /metrics",
         "get /api/v1/about",
         "post /api/v1/session",
+        # Passkeys: a challenge for this browser, and the answer to it.
+        "post /api/v1/session/passkey/options",
+        "post /api/v1/session/passkey",
         # Single sign-on: whoever signs in is not signed in yet. The way back is bound to the browser that began it.
         "get /api/v1/sign-on",
         "get /api/v1/sign-on/{provider_id}/start",
@@ -134,6 +137,7 @@ KEEPERS_ONLY = {
     "/api/v1/projects/{project_id}/plugins/{name}",
     "/api/v1/projects/{project_id}/plugins/{name}/disable",
     "/api/v1/projects/{project_id}/plugins/{name}/enable",
+    "/api/v1/projects/{project_id}/second-step",
     "/api/v1/projects/{project_id}/sign-on/providers",
     "/api/v1/projects/{project_id}/sign-on/providers/{provider_id}",
     "/api/v1/projects/{project_id}/sign-on/providers/{provider_id}/check",

@@ -114,7 +114,11 @@ def test_a_try_is_a_run_and_is_counted(
     figures = client.get(f"{base}/helper/figures").json()
     assert (figures["works"], figures["runs"], figures["requests"]) == (1, 1, 2)
     assert figures["tools"] == [{"name": "list_datasets", "calls": 1, "errors": 0}]
-    assert figures["last_runs"] == [run_id]
+    [latest] = figures["last_runs"]
+    assert (latest["id"], latest["status"]) == (run_id, "done")
+    assert latest["title"]
+    # Nothing was planned that it could have kept to.
+    assert (figures["judged"], figures["adhered"]) == (0, 0)
     assert figures["tokens"] > 0
 
 

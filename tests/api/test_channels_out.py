@@ -30,6 +30,7 @@ from steward.observe.audit_lines import AuditFormat
 from steward.observe.audit_streams import SCHEMES
 from steward.runs import Run, RunRequest
 from steward.testing import Installation
+from steward.tools import HTTP
 from steward.trace import genai
 from tests.api.leaks import SECRET, leaky, lived_in, shown
 from tests.connections.outside import certificates
@@ -144,8 +145,7 @@ def test_alert_messages_show_no_secret(
     assert {each["kind"] for each in channels} == {
         kind.model_fields["kind"].default for kind in get_args(union)
     }
-    services = vars(steward.governing.broker)["_services"]
-    monkeypatch.setitem(services, "http", Http(allow_private=[LOCAL]))
+    steward.services.add(HTTP.of(Http(allow_private=[LOCAL])))
     with receiving() as receiver, _post_office(installation, tmp_path, monkeypatch) as post:
         settings = {"channels": ["#ops"], "api_url": f"{receiver.url}/api"}
         draft = Draft("bot", "slack", settings, values={"token": "xoxb-1-and-more"})

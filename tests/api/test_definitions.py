@@ -43,6 +43,7 @@ def test_proposals_are_confirmed_rejected_and_undone(definitions: Definitions) -
     first = definitions.get()
     assert first["revision"] == 0
     assert first["definitions"]["tables"]["lines"]["columns"]["id"]["role"] == "identifier"
+    assert first["definitions"]["tables"]["lines"]["why"] == "From its profile."
     assert first["definitions"]["metrics"]["revenue"]["state"] == "proposed"
 
     confirmed = definitions.post("/confirm", {"entries": ["/metrics/revenue"]}, 0)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,6 +13,7 @@ from steward.identity import Role
 from steward.models import ConfiguredModels
 from steward.models import Role as Asked
 from steward.models.local.weights import set_unconfirmed
+from steward.models.providers import PROVIDERS, load_providers
 from steward.models.setups import KEYS
 from steward.testing import Installation
 from tests.models.openai_server import KEY, OpenAiServer, Reply
@@ -193,3 +195,31 @@ def test_weights_say_what_to_know_before_a_fetch_and_wait_for_a_confirmation(
     assert started.status_code == 202
     own = next(each for each in client.get(place).json()["weights"] if each["name"] == "own")
     assert own["run_id"] == started.json()["run_id"], "it is found again after a reload"
+
+
+def test_a_provider_of_a_package_is_offered_asked_and_missed_when_it_is_gone(
+    client: TestClient, at: str, server: OpenAiServer
+) -> None:
+    acme = replace(load_providers().get("compatible"), title="Acme", hint="Ask Acme for a key.")
+    PROVIDERS.add("acme", acme, origin="acme_models")
+    try:
+        offered = {each["provider"]: each for each in client.get(at).json()["providers"]}
+        assert offered["acme"]["title"] == "Acme"
+        body = {"provider": "acme", "name": "small", "key": KEY}
+        refused = client.put(f"{at}/project/named/a", json=body, headers=first())
+        assert refused.status_code == 422
+        assert "base_url is needed" in refused.json()["detail"]
+        body["base_url"] = server.url
+        made = client.put(f"{at}/project/named/a", json=body, headers=first())
+        assert made.status_code == 200, made.text
+        assert client.post(f"{at}/project/named/a/test").json()["worked"]
+    finally:
+        PROVIDERS.remove("acme")
+    [left] = client.get(at).json()["setups"][0]["models"]
+    assert left["provider"] == "acme"
+    tested = client.post(f"{at}/project/named/a/test").json()
+    assert not tested["worked"]
+    assert "No provider of models is called 'acme'" in tested["words"]
+    again = client.put(f"{at}/project/named/b", json=body, headers=first(1))
+    assert again.status_code == 422
+    assert "Known: anthropic, azure" in again.json()["detail"]

@@ -4,6 +4,9 @@ The routes are those of the application itself. The ids that fill their addresse
 that is added is called without anybody listing it here.
 """
 
+import asyncio
+from pathlib import Path
+
 import httpx2 as httpx
 import pytest
 from websockets.sync.client import connect
@@ -14,6 +17,10 @@ from steward.runs import Execution, Json, RunRequest
 from steward.testing import Installation
 from tests.api.leaks import PROJECT, SECRET, SPELLED, Bodies, Crawl, changes, lived_in, shown
 from tests.api.live import LiveServer
+from tests.connections.outside import certificates
+from tests.connections.post import post_office
+from tests.observe.test_audit_streams import Receiver, webhook_stream
+from tests.observe.test_budget_alert import connect_mail, send_what_waits
 
 pytestmark = pytest.mark.timeout(300)
 SEEN_AT_LEAST = {
@@ -29,6 +36,14 @@ SEEN_AT_LEAST = {
     f"{PROJECT}/runs/{{run_id}}/span-content",
     f"{PROJECT}/runs/{{run_id}}/span-diff",
     f"{PROJECT}/runs/{{run_id}}/capsule",
+}
+MAILED = {
+    "name": "Failures by mail",
+    "figure": "failed_runs",
+    "each_flow": True,
+    "window_hours": 1,
+    "condition": {"kind": "above", "threshold": 0},
+    "channels": [{"kind": "mail", "to": ["ops@example.com"], "connection": "post"}],
 }
 
 
@@ -126,6 +141,35 @@ def test_spans_that_are_sent_to_a_collector_show_no_secret(installation: Install
     sent = spans_of(run, run.id, entries, runs.payload, content=True, detail=True)
     assert len(sent) > len(SPELLED) * 3
     assert shown(repr(sent).encode()) == set()
+
+
+def test_messages_summaries_and_audit_streams_show_no_secret(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they leave: mail of alerts, the summary of a week, and events sent on."""
+    steward, access = installation.steward, installation.owner.access
+    keys, receiver = certificates(tmp_path, "127.0.0.1"), Receiver()
+    with post_office(keys.server) as post:
+        connect_mail(installation, post, keys.client, monkeypatch)
+        lived_in(installation)
+        answer = installation.owner.client.post(
+            f"/api/v1/projects/{installation.scope.project_id}/alert-rules", json=MAILED
+        )
+        assert answer.status_code == 201, answer.text
+        installation.clock.advance(minutes=1)
+        steward.observations.alert_rounds.round()
+        send_what_waits(installation)
+        [letter] = post.letters
+    installation.clock.advance(days=1)
+    asyncio.run(webhook_stream(installation, receiver).round())
+    summary = steward.activity.of_days(access, 7).text(steward.activity.titles(access))
+    mail = str(letter["Subject"]) + letter.get_content()
+    events = b"".join(receiver.bodies)
+    assert "Failed runs of “leaky”" in mail
+    assert "leaky: 2 of 2 runs" in summary
+    assert b"alert.opened" in events
+    for text in (mail.encode(), summary.encode(), events):
+        assert shown(text) == set()
 
 
 def test_streams_show_no_secret(

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from importlib import import_module
 from typing import Any
 
 
@@ -21,6 +22,8 @@ def _become(request: dict[str, Any]) -> int:
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
     sys.argv = ["steward", *request["args"]]
+    # As of the installed program: a module of a package would be called "python -m …" in its help.
+    sys.modules["__main__"].__package__ = ""
     from steward.cli import main
 
     try:
@@ -53,14 +56,23 @@ def _poll(child: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if done else None
 
 
-def serve() -> None:
-    # Loaded here, once, so that every child has them already.
+def _load() -> None:
+    """What the commands import when they are called, servers included: every child has it already."""
     from typer.main import get_command
 
+    from steward.api import create_routes
     from steward.cli.main import app
+    from tests.kits.loaded import load_everything, stay_loaded
 
     get_command(app).commands.values()  # type: ignore[attr-defined]
+    import_module("steward.api.server")
+    create_routes()
+    load_everything()
+    stay_loaded()
 
+
+def serve() -> None:
+    _load()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:

@@ -237,7 +237,7 @@ def test_a_shadow_run_says_what_is_wrong_with_the_model(
     served = ("--base-url", model.url, "--key-variable", "THEIR_KEY")
 
     for wrong, told in {
-        "magic:x": "'magic' is no provider",
+        "magic:x": "No provider of models is called 'magic'",
         "compatible:x": "Give --base-url",
         "small": "`rules` or `provider:name`",
     }.items():

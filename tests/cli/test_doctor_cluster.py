@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from steward.app import Finding, open_steward
-from steward.app.compose import open_sandbox
+from steward.app import Finding, diagnose, open_steward
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
+from steward.app.foundation import open_sandbox
 from steward.core import Settings
 from steward.core.settings import SandboxSettings
 from steward.testing import Installation, NatsServer
@@ -153,3 +153,39 @@ def test_keys_that_are_mounted_are_taken_as_they_are(tmp_path: Path) -> None:
     open_steward(Settings(home=home)).close()
     after = file.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+@pytest.mark.parametrize(
+    "database",
+    [
+        f"postgresql://joe:{KEY}@127.0.0.1:1/db",
+        f"postgresql://joe:{KEY}@127.0.0.1:none/db",
+        f"hidden://joe:{KEY}@x",
+    ],
+)
+def test_doctor_shows_no_password_of_anything_that_does_not_answer(
+    tmp_path: Path, database: str
+) -> None:
+    settings = {
+        "home": tmp_path,
+        "database": {"url": database},
+        "runs": {"nats_url": f"nats://joe:{KEY}@127.0.0.1:1"},
+        "blobs": {
+            "url": "s3://bucket/x",
+            "endpoint": "http://127.0.0.1:1",
+            "access_key_id": KEY,
+            "secret_access_key": KEY,
+        },
+        "models": {
+            "default": {
+                "provider": "compatible",
+                "name": "m",
+                "base_url": f"http://joe:{KEY}@127.0.0.1:1/v1",
+                "api_key": KEY,
+            }
+        },
+    }
+    found = diagnose(Settings.model_validate(settings))
+    failed = {each.subject for each in found if each.state != "ok"}
+    assert failed >= {"database", "bus", "blob store", "model"}
+    assert KEY not in repr(found)

@@ -34,8 +34,8 @@ READS = frozenset(
     playbooks comparisons | playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build
     plugin check
     plugin list | plugin new | plugin show | policy check | policy show | policy simulate | runs diff
-    retention holds | retention preview | retention show | runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | directory list | skills check | skills export
-    skills list | skills show | test record | token list | triggers events | triggers ls | user list | verify
+    retention holds | retention preview | retention show | network show | network try | runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | directory list | skills check | skills export
+    skills list | skills show | test record | token list | triggers events | triggers ls | user list | user passkeys | verify
     version
     """.replace("\n", "|").split("|")
 )
@@ -57,7 +57,9 @@ SETTINGS = frozenset(
     plugin enable | plugin install | plugin remove | policy safe-mode | policy save | sign-on add | sign-on change
     directory add | directory rules | directory renew-token | directory remove | retention hold | retention lift | retention set
     sign-on remove | skills add | skills disable | skills enable | token create | token revoke | user add
-    user disable | user enable | user erase | user link | user password | user role | user sign-out | user two-step-off
+    user disable | user enable | user erase | user link | user password | user remove-passkey
+    user require-two-step | user role | user sign-out
+    user two-step-off
     """.replace("\n", "|").split("|")
 )
 """These change how a project works and no data; they are guarded by role."""
@@ -97,7 +99,8 @@ class Scene:
 
     def state(self) -> Any:
         """All that a write could change."""
-        read = ("data ls", "data history", "definitions history", "agents list", NOTES)
+        read = ["data ls", "data history", "definitions history", "agents list", NOTES]
+        read += ["network show"]
         return [self.terminal.run(*each.split(), "--json").json() for each in read]
 
 
@@ -117,6 +120,7 @@ WRITES: dict[str, Words] = {
     "agents apply": lambda scene: [str(scene.terminal.folder / "helper.yaml")],
     "blueprints fork": lambda _: ["weekly-margin-cockpit", "--sample"],
     "apply": lambda scene: [str(scene.terminal.folder / "project")],
+    "network set": lambda _: ["--deny", "*.example.net"],
     "agents forget": lambda _: ["summariser", "--all"],
 }
 

@@ -79,9 +79,23 @@ def _unnamed(tls: ssl.SSLContext) -> ssl.SSLContext:
 @contextmanager
 def pymap(folder: Path, tls: ssl.SSLContext) -> Iterator[PostBox]:
     """In memory; encrypts by STARTTLS. `folder` has server.pem."""
+    with _pymap([str(Path(sys.executable).with_name("pymap"))], folder, tls) as box:
+        yield box
+
+
+@contextmanager
+def token_pymap(folder: Path, tls: ssl.SSLContext, mechanism: str, asked: str) -> Iterator[PostBox]:
+    """The same for people with a token that is good at the address `asked`."""
+    program = Path(__file__).with_name("token_pymap.py")
+    with _pymap([sys.executable, str(program), mechanism, asked, PASSWORD], folder, tls) as box:
+        yield box
+
+
+@contextmanager
+def _pymap(program: Sequence[str], folder: Path, tls: ssl.SSLContext) -> Iterator[PostBox]:
     port = _free_port()
     file = str(folder / "server.pem")
-    command = [str(Path(sys.executable).with_name("pymap")), "--host", "127.0.0.1"]
+    command = [*program, "--host", "127.0.0.1"]
     command += ["--port", str(port), "--cert", file, "--key", file, "dict", "--demo-data"]
     command += ["--demo-user", USER, "--demo-password", PASSWORD]
     with _running(command, port, folder):

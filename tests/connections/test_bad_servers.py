@@ -30,6 +30,16 @@ KINDS: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, str]]]] = {
         {"host": "127.0.0.1", "port": port, "database": "shop", "user": "ada"},
         {"password": SECRET},
     ),
+    "kafka": lambda port: (
+        {
+            "host": "127.0.0.1",
+            "port": port,
+            "security": "none",
+            "sign_in": "PLAIN",
+            "username": "ada",
+        },
+        {"password": SECRET},
+    ),
     "s3": lambda port: (
         {"bucket": "reports", "endpoint": f"http://127.0.0.1:{port}"},
         {"access_key_id": "AKIDEXAMPLE", "secret_access_key": SECRET},

@@ -7,12 +7,12 @@ from urllib.parse import quote
 import pytest
 
 from steward.connections import Connection, Desk, Draft, load_connectors
-from steward.connections.documents import as_draft
 from steward.connections.health import KEPT
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, Stale
 from steward.identity import Role
 from steward.store import Scope
 from steward.testing import Installation
+from tests.connections.drafts import as_draft
 from tests.tools.room import run
 
 pytestmark = pytest.mark.every_database

@@ -15,6 +15,7 @@ from steward.app.connecting import BenchDatabases
 from steward.connections import Http, Mailer, Surroundings, load_connectors
 from steward.connections.folders import Folders
 from steward.connections.types.http_api import HttpApiSettings
+from steward.core import reaching_for
 from steward.core.errors import (
     Denied,
     Invalid,
@@ -39,6 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "smtp": {"host": "127.0.0.1", "port": 1, "sender": "a@example.com", "username": "ada"},
     "sftp": {"host": "files.example.com", "username": "partner"},
     "imap": {"host": "127.0.0.1", "port": 1, "username": "ada"},
+    "kafka": {"host": "127.0.0.1", "port": 1},
     "slack_webhook": {},
     "slack": {"channels": ["#finance"], "api_url": "http://127.0.0.1:1"},
     "http_api": {"base_url": "http://127.0.0.1:1/v1", "authentication": "bearer"},
@@ -74,9 +76,9 @@ def _check(kind: str, settings: dict[str, Any], around: Surroundings, **secrets:
 
 
 def test_a_postgresql_server_is_signed_in_to(
-    around: Surroundings, postgres: PostgresServer, database_kind: str
+    around: Surroundings, postgres: PostgresServer, database_kind: str, installation: Installation
 ) -> None:
-    with postgres.database(None) as url:
+    with postgres.database(None) as url, reaching_for(installation.scope):
         parts = sa.make_url(url)
         settings: dict[str, Any] = {
             "host": parts.host or parts.query["host"],

@@ -15,7 +15,7 @@ import pytest
 from steward import ingest
 from steward.connections import Draft
 from steward.core.errors import Denied, Invalid, StewardError, Unavailable
-from steward.ingest import Limits, Options, mysql, querying, reading
+from steward.ingest import INSIDE, Limits, Options, mysql, querying, reading
 from steward.ingest.address import Address, parse_address
 from tests.connections.mariadb import AVAILABLE, REASON, MariaServer, mariadb
 from tests.connections.outside import certificates
@@ -95,7 +95,7 @@ def _rows(path: Path) -> list[tuple[Any, ...]]:
 
 @live
 def test_every_type_arrives(server: MariaServer, tmp_path: Path) -> None:
-    loaded = ingest.load_server(_url(server), Options(table="things"), tmp_path, private=True)
+    loaded = ingest.load_server(_url(server), Options(table="things"), tmp_path, reach=INSIDE)
     assert (loaded.records, loaded.rows, loaded.rejected) == (4, 3, 1)
     assert {column.name: column.type for column in loaded.columns} == {
         "id": "UBIGINT", "price": "DECIMAL(20,4)", "huge": "VARCHAR", "made": "TIMESTAMP",
@@ -124,17 +124,17 @@ def test_every_type_arrives(server: MariaServer, tmp_path: Path) -> None:
 
 @live
 def test_tables_and_views_are_found_and_many_rows_come(server: MariaServer, tmp_path: Path) -> None:
-    found = ingest.inspect_server(_url(server), private=True)
+    found = ingest.inspect_server(_url(server), reach=INSIDE)
     assert [each.name for each in found.tables] == ["few", "many", "things", "we`ird \"t'"]
     limits = Limits(memory_mb=512)
     url = _url(server)
-    loaded = ingest.load_server(url, Options(table="many"), tmp_path / "a", limits, private=True)
+    loaded = ingest.load_server(url, Options(table="many"), tmp_path / "a", limits, reach=INSIDE)
     rows = _rows(tmp_path / "a" / loaded.data)
     assert len(rows) == 100_000
     assert rows[0] == (1, Decimal("0.125"), "n1 😀")
     assert rows[-1] == (100_000, Decimal("12500.000"), "n100000 😀")
     odd = Options(table="we`ird \"t'")
-    loaded = ingest.load_server(url, odd, tmp_path / "b", private=True)
+    loaded = ingest.load_server(url, odd, tmp_path / "b", reach=INSIDE)
     assert _rows(tmp_path / "b" / loaded.data) == [(1, 2)]
 
 
@@ -151,7 +151,7 @@ def test_nothing_is_written_even_past_the_fence(
         "DROP TABLE many",
     ):
         with pytest.raises(Denied, match="read-only"):
-            reading.query(_url(server), "it", sql, 1, private=True)
+            reading.query(_url(server), "it", sql, 1, reach=INSIDE)
     assert server.run("SELECT count(*) FROM shop.many").strip() == "100000"
 
 
@@ -162,7 +162,7 @@ def test_a_question_that_takes_too_long_is_stopped_by_the_server(
     monkeypatch.setattr(querying, "fenced", lambda sql, _kind, _most: sql)
     sql = "SELECT count(*) FROM many a, many b WHERE a.id * b.id = -1"
     with pytest.raises(Unavailable, match="took too long"):
-        reading.query(_url(server), "it", sql, 1, private=True, limits=Limits(wall_seconds=1))
+        reading.query(_url(server), "it", sql, 1, reach=INSIDE, limits=Limits(wall_seconds=1))
 
 
 @live
@@ -258,7 +258,7 @@ def test_encryption_is_as_it_was_asked_for(
 
 def _ask(server: Rogue, tls: str = "prefer") -> None:
     url = f"mysql://ada:hunter2@127.0.0.1:{server.port}/shop?sslmode={tls}"
-    reading.query(url, "it", "SELECT 1", 1, private=True)
+    reading.query(url, "it", "SELECT 1", 1, reach=INSIDE)
 
 
 def test_no_file_of_this_machine_is_sent(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from steward.connections import load_connectors
 from steward.core.errors import Invalid, StewardError
-from steward.ingest import reading
+from steward.ingest import INSIDE, reading
 from steward.ingest.address import certificates as checked
 from steward.ingest.address import driver_text, parse_address
 from steward.testing.connections import surroundings
@@ -98,7 +98,7 @@ def test_a_root_certificate_of_the_connection_is_what_is_trusted(
                 )
                 assert connector.database is not None
                 place = connector.database(surroundings(), settings, {})
-                asked = reading.query(place.url or "", "it", "SELECT 1 + 1", 1, private=True)
+                asked = reading.query(place.url or "", "it", "SELECT 1 + 1", 1, reach=INSIDE)
                 return str(asked.rows[0][0])
 
             assert ask("require") == "2"

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steward.connections import received_mail
 from steward.connections.received_mail import MOST_MAIL_BYTES, read_mail
 
 
@@ -42,6 +43,37 @@ def test_mail_in_html_alone_is_read_as_words() -> None:
         b"<style>p{}</style><p>One &amp; two</p><script>no()</script><p>three"
     )
     assert read_mail(html).text == "One & two\nthree"
+
+
+@pytest.mark.parametrize(
+    "odd", ["<![", "<![if 1]>", "<![endif]-->", "<![CDATA[x]]>", "<!x>", "<?x>"]
+)
+def test_markup_that_the_parser_gives_up_at_is_a_comment(odd: str) -> None:
+    html = f"Content-Type: text/html\r\n\r\n<p>before</p>{odd}> after"
+    assert read_mail(html.encode()).text.startswith("before")
+
+
+def test_signs_that_begin_no_tag_are_text_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces: list[str] = []
+    take = received_mail._Words.handle_data
+
+    def counted(reader: received_mail._Words, data: str) -> None:
+        pieces.append(data)
+        take(reader, data)
+
+    monkeypatch.setattr(received_mail._Words, "handle_data", counted)
+    found = read_mail(b"Content-Type: text/html\r\n\r\n1 < 2 <3<" + b"<" * 9_000 + b"<b>4</b> end")
+    assert found.text == f"1 < 2 <3<{'<' * 9_000}4 end"
+    assert len(pieces) == 3
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<", ">", "!", "[", "]", "-", "?", "/", "a", "script", "&", '"', " "])
+    )
+)
+def test_any_markup_is_read(parts: list[str]) -> None:
+    read_mail(f"Content-Type: text/html\r\n\r\n{''.join(parts)}".encode())
 
 
 NESTED = b"".join(

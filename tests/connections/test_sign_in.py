@@ -18,12 +18,12 @@ import sqlalchemy as sa
 
 from steward.app import Steward
 from steward.connections import Connection, Draft, Http
-from steward.connections.documents import as_draft
 from steward.core import MovableClock
 from steward.core.errors import Denied, Invalid, Misconfigured, StewardError
 from steward.identity import Access, Principal, Role, Via
 from steward.store import EVERYWHERE
 from steward.store.tables import metadata as tables
+from tests.connections.drafts import as_draft
 from tests.connections.outside import Heard, ok, serving
 from tests.connections.test_using import _access
 from tests.tools.room import Room, run
@@ -235,7 +235,7 @@ def test_what_comes_back_must_fit_what_was_asked(desk: Desk, server: Guarded) ->
     # A mix-up of authorization servers: nothing is kept, and the code cannot be tried again.
     with pytest.raises(Denied, match="another authorization server"):
         _finish(desk, made, answer, iss="https://evil.example.com")
-    with pytest.raises(Denied, match="Nobody waits"):
+    with pytest.raises(Denied, match="expired or was already used"):
         _finish(desk, made, answer)
     assert server.tokens == []
     assert _status(desk, made).state == "signed_out"

@@ -13,14 +13,16 @@ import sqlalchemy as sa
 
 from steward.broker.tool import ToolContext
 from steward.connections import Connection, Draft, Http, Mailer
-from steward.connections.documents import as_draft
 from steward.connections.folders import Folders
+from steward.core import reaching_for
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
 from steward.identity import Access, Principal, Role, Via
+from steward.ingest import INSIDE
 from steward.ingest.asking import fenced
 from steward.testing import PostgresServer
 from steward.testing.tools import Trial, check_call
 from steward.tools import load_tools
+from tests.connections.drafts import as_draft
 from tests.connections.outside import Heard, certificates, ok, redirect, serving
 from tests.connections.post import office
 from tests.tools.conftest import room, sample_home
@@ -152,7 +154,8 @@ def test_a_server_is_asked_and_loaded_from(room: Room, server: dict[str, Any]) -
     documents.change(access, made.id, made.revision, changed)
     with pytest.raises(Conflict, match="changed since the preview"):
         room.call("load_from_connection", call, room.after(context, preview))
-    outcome = run(check_call(load_tools().get("load_from_connection"), Trial(context, call)))
+    with reaching_for(room.scope):
+        outcome = run(check_call(load_tools().get("load_from_connection"), Trial(context, call)))
     assert outcome.value["counts"]["rows"] == 2
     assert PASSWORD not in str(outcome)
 
@@ -171,7 +174,7 @@ def test_the_session_is_read_only_by_itself(
     )
     monkeypatch.setattr(querying, "fenced", lambda sql, _kind, _most: sql)
     with pytest.raises(StewardError, match="read-only transaction"):
-        reading.query(place.url or "", "it", "SELECT evil()", 1, private=True)
+        reading.query(place.url or "", "it", "SELECT evil()", 1, reach=INSIDE)
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "mysql", "sqlite", "duckdb"])

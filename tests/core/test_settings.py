@@ -153,3 +153,13 @@ def test_a_child_process_inherits_no_secrets(monkeypatch: pytest.MonkeyPatch) ->
     inherited = minimal_environment()
     assert "PATH" in inherited
     assert SECRET not in inherited.values()
+
+
+@pytest.mark.parametrize("variable", ["STEWARD_BLOBS__ENDPOINT", "STEWARD_TRACE__OTLP_ENDPOINT"])
+def test_an_address_that_is_shown_holds_no_password(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, f"http://joe:{SECRET}@s3.example.com")
+    with pytest.raises(Misconfigured, match="settings for keys") as caught:
+        load_settings()
+    assert SECRET not in caught.value.message

@@ -21,14 +21,13 @@ from steward.app import Steward, open_steward
 from steward.core import Clock, MovableClock, SystemClock, load_settings
 from steward.core.faults import install
 from steward.flows.direct_calls import DirectCall
-from steward.flows.expressions import expressions_in
 from steward.identity import Principal, Via
 from steward.runs import Execution, Program
 from steward.runs.driver import Drive
 from steward.runs.worker import LEASE, QUEUES, Worker
 from steward.store import EVERYWHERE
 from steward.testing.models import ScriptedLineup, ScriptedModel
-from steward.tools import load_tools
+from tests.kits.loaded import load_everything, stay_loaded
 
 SHORT_WINDOW = timedelta(milliseconds=200)
 """For messages that people could take back; nobody does here."""
@@ -146,14 +145,13 @@ def _forked(work: Any, job: dict[str, Any]) -> int:
 
 
 def main() -> None:
-    load_tools()
-    # The grammar of expressions takes more than a second to build; once is enough.
-    assert list(expressions_in("${inputs.n}"))
+    load_everything()
     answers = os.dup(sys.stdout.fileno())
     for line in sys.stdin:
         job = json.loads(line)
         for name in job.get("modules", ()):
             import_module(name)
+        stay_loaded()
         match job["do"]:
             case "drive":
                 _, status = os.waitpid(_forked(drive, job), 0)

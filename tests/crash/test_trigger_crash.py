@@ -1,12 +1,13 @@
 """kill -9 of the server while events of each kind of trigger arrive: each that was acknowledged runs exactly once."""
 
 import itertools
+import json
 import random
+import shutil
 import signal
-import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+import sqlalchemy as sa
 
+from steward.testing.servers import PostgresServer
 from tests.cli.terminal import PATIENCE, Server, Terminal, until
 from tests.crash.trigger_doors import DOORS, Door, deploy
 from tests.crash.trigger_feeds import FEEDS, LOCAL, Feed, missing
@@ -66,8 +69,10 @@ class Sender:
                 self.acknowledged.add(known_as)
 
 
-def _send_and_kill(server: Server, sender: Sender, pause: float) -> None:
-    clients = [server.client() for _ in range(4)]
+def _send_and_kill(
+    server: Server, sender: Sender, pause: float, beside: Sequence[httpx.Client] = ()
+) -> None:
+    clients = [*(server.client() for _ in range(4)), *beside]
     threads = [threading.Thread(target=sender.run, args=(each,)) for each in clients]
     for thread in threads:
         thread.start()
@@ -141,6 +146,39 @@ def test_triggers_run_each_event_of_a_source_exactly_once(
         assert len(runs) == _ended(terminal) - _probes(terminal)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_servers_that_share_a_database_run_each_acknowledged_event_exactly_once(
+    terminal: Terminal,
+    effort: Effort,
+    events: int,
+    postgres: PostgresServer,
+    postgres_template: str,
+) -> None:
+    """Both store, start and claim; one of them is killed, and the other one goes on."""
+    dice = random.Random(7)
+    with postgres.database(postgres_template) as url:
+        terminal.env |= {**LOCAL, "STEWARD_DATABASE__URL": url}
+        with terminal.serving() as server:
+            door = DOORS["webhook"](*_project(server))
+        sender, kills = Sender(door, wanted=0), _kills(events)
+        second = terminal.folder / "second"
+        shutil.copytree(terminal.home, second)
+        staying = terminal.up(env={"STEWARD_HOME": str(second)})
+        beside = [staying.client() for _ in range(4)]
+        for turn in range(kills):
+            server = terminal.up()
+            sender.wanted = events * (turn + 1) // kills
+            _send_and_kill(server, sender, dice.uniform(0.05, effort(1, 3)), beside)
+        sender.run(beside[0])
+        assert len(sender.acknowledged) == events
+        patience = effort(180, 3_600)
+        until(lambda: not _under_way(terminal), seconds=patience, what="the end of every run")
+        assert Counter(_outputs(terminal)) == Counter(sender.acknowledged)
+        staying.process.send(signal.SIGTERM)
+        assert staying.process.wait() == 0
+
+
 def _prepare_source(terminal: Terminal, feed: Feed) -> None:
     """An installation whose trigger has read the source once."""
     terminal.env |= {**LOCAL, **feed.env}
@@ -182,8 +220,14 @@ def _under_way(terminal: Terminal) -> bool:
 
 
 def _read(terminal: Terminal, statement: str) -> list[Any]:
-    with closing(sqlite3.connect(f"file:{terminal.home}/steward.db?mode=ro", uri=True)) as file:
-        return file.execute(statement).fetchall()
+    file = f"sqlite:///file:{terminal.home}/steward.db?mode=ro&uri=true"
+    url = terminal.env.get("STEWARD_DATABASE__URL", file)
+    url = url.replace("postgresql:", "postgresql+psycopg:")
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
+    with closing(engine.raw_connection()) as connection:
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        return list(cursor.fetchall())
 
 
 def _ended(terminal: Terminal) -> int:
@@ -195,8 +239,8 @@ def _outputs(terminal: Terminal) -> list[str]:
     """What each run was for, by the inputs in its journal."""
     rows = _read(
         terminal,
-        "SELECT json_extract(j.body, '$.data.request.inputs.n') FROM journal j"
-        " JOIN runs r ON r.id = j.run_id WHERE j.seq = 1 AND r.status = 'done' AND r.subject IN"
+        "SELECT j.body FROM journal j JOIN runs r ON r.id = j.run_id"
+        " WHERE j.seq = 1 AND r.status = 'done' AND r.subject IN"
         " (SELECT t.subject FROM runs t JOIN trigger_events e ON e.run_id = t.id)",
     )
-    return [row[0] for row in rows]
+    return [json.loads(body)["data"]["request"]["inputs"]["n"] for (body,) in rows]

@@ -27,6 +27,8 @@ LOCAL: Mapping[str, str] = {
     "STEWARD_DEMO": "false",
     "STEWARD_LOG__LEVEL": "error",
     "STEWARD_NETWORK__ALLOW_PRIVATE": '["127.0.0.1", "localhost"]',
+    # Killed forty times in some minutes, a run may lose its worker more often than one that ends its workers.
+    "STEWARD_RUNS__MOST_LOST": "1000",
 }
 
 

@@ -417,6 +417,21 @@ def test_a_failure_stops_only_what_depends_on_it(room: Room) -> None:
     assert set(room.tools.calls) == {"a", "b", "c"}
 
 
+@pytest.mark.parametrize(("order", "first"), [("abc", "b"), ("acb", "c")])
+def test_of_several_failures_the_first_one_in_the_document_counts(
+    room: Room, order: str, first: str
+) -> None:
+    nodes = {"a": tool("a", value=1), "b": tool("b", "no"), "c": tool("c", "no", ["a"])}
+    assert failure(room.run(flow_of(*(nodes[name] for name in order))))[1] == first
+
+
+def test_rows_of_nodes_wait_for_one_another_where_they_cross(room: Room) -> None:
+    first = [tool("a", value=1), tool("b", "echo", ["a", "d"], value="${nodes.d.output}")]
+    second = [tool("c", value=3), tool("d", "echo", ["c"], value="${nodes.c.output}")]
+    last = output("${nodes.b.output}", ["b"])
+    assert room.run(flow_of(*first, *second, last)) == {"output": 3}
+
+
 def test_retries_wait_longer_each_time_and_have_keys_of_their_own(
     room: Room, clock: MovableClock
 ) -> None:

@@ -7,10 +7,11 @@ import sqlalchemy as sa
 
 from steward.core.errors import Conflict, NotFound
 from steward.flows import DirectCall
-from steward.identity import Role
+from steward.identity import Role, relying_party
 from steward.identity._tables import users
 from steward.store import EVERYWHERE, metadata
 from steward.testing import Installation
+from tests.identity.authenticator import Authenticator
 
 pytestmark = pytest.mark.every_database
 PASSWORD = "correct horse battery"
@@ -33,9 +34,13 @@ def test_what_is_theirs_goes_and_what_they_did_stays(installation: Installation)
     person = installation.person(Role.editor)
     access, user = person.access, identity.users.get(person.access.user_id)
     identity.users.set_password(user.id, PASSWORD)
-    identity.sessions.sign_in(user.email, PASSWORD, address=HERE)
+    session = identity.sessions.sign_in(user.email, PASSWORD, address=HERE)
     identity.sessions.new_link(user.id)
     identity.two_step.begin(user.id, PASSWORD, address=HERE)
+    party, key = relying_party("http://localhost:8400"), Authenticator()
+    options = identity.passkeys.begin(session.principal, party, None, address=HERE)
+    identity.passkeys.add(session.principal, party, "A laptop", key.made(options))
+    identity.passkeys.begin(session.principal, party, None, address=HERE)
     document = {
         "name": "helper",
         "title": "Helper",
@@ -47,6 +52,7 @@ def test_what_is_theirs_goes_and_what_they_did_stays(installation: Installation)
 
     before = identity.eraser.preview(user.id)
     assert before.removed["two_step_keys"] == 1
+    assert (before.removed["passkeys"], before.removed["passkey_challenges"]) == (1, 1)
     assert before.removed["project_members"] == 1
     assert before.kept["agent_versions.author"] == 1
     assert before.kept["runs.created_by"] == 1

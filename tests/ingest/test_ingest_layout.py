@@ -53,6 +53,23 @@ HEADERS = [
         ["name Name", "sold verkauft", "kept behalten"], id="a second row of names is no row of units",
     ),
     pytest.param(
+        "# made by a tool\n#taxon\tsite a\tsite b\nA\t1\t20\nB\t3\t40\n", 2, 1, ["#taxon", "site a", "site b"],
+        id="names in the last comment",
+    ),
+    pytest.param(
+        "# made by a tool\n# left, right, both\nname,weight,height\nA,1.5,2\nB,2.5,3\n", 3, 1,
+        ["name", "weight", "height"], id="comments above names",
+    ),
+    pytest.param(
+        "7031,AIRPORT,-9.0,64.5\nday,time,sun,rain,wind,gusts,snow,ice,fog\n"
+        "2024-01-01,01:00,1,2,3,4,5,6,7\n2024-01-01,02:00,1,2,3,4,5,6,7\n2024-01-01,03:00,1,2,3,4,5,6,7\n", 2, 1,
+        ["day", "time", "sun", "rain", "wind", "gusts", "snow", "ice", "fog"], id="the place of a station",
+    ),
+    pytest.param(
+        '"name","weight" ,"owner\'s height" \n"A",1.5,2\n"B" ,2.5,3\n"\'October\'",2.5,3\n', 1, 1,
+        ["name", "weight", "owner's height"], id="blanks behind quotes",
+    ),
+    pytest.param(
         ",2023,,2024,\nregion,Q1,Q2,Q1,Q2\nnorth,1.5,2,3,4.5\nsouth,5,6,7,8\n", 1, 2,
         ["region", "2023 Q1", "2023 Q2", "2024 Q1", "2024 Q2"], id="groups above names",
     ),

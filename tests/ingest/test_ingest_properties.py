@@ -21,7 +21,6 @@ from steward.tables.formula_marks import without_mark
 Field = tuple[str, bool]
 """A text and whether it is written in quotes."""
 BOUNDED = settings(
-    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -182,7 +181,7 @@ seeds = st.sampled_from(
 
 
 @given(seed=seeds, tail=st.binary(max_size=120), cut=st.integers(0, 40))
-@settings(BOUNDED, max_examples=60)
+@settings(BOUNDED)
 def test_any_bytes_load_with_counts_that_tie_out_or_are_refused(
     seed: bytes, tail: bytes, cut: int
 ) -> None:

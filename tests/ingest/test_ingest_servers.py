@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from steward import ingest
 from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, StewardError, Unavailable
-from steward.ingest import Limits, Options, isolation, opening, reach, servers
+from steward.ingest import INSIDE, PUBLIC, Limits, Options, isolation, opening, reach, servers
 from steward.ingest.address import driver_text, parse_address
 from steward.testing.servers import PostgresServer
 
@@ -55,7 +55,7 @@ def rows_of(path: Path) -> list[tuple[Any, ...]]:
 
 
 def test_every_type_arrives_exactly(server: str, tmp_path: Path) -> None:
-    loaded = ingest.load_server(server, Options(table="things"), tmp_path, private=True)
+    loaded = ingest.load_server(server, Options(table="things"), tmp_path, reach=INSIDE)
     assert (loaded.records, loaded.rows, loaded.rejected) == (5, 3, 2)
     assert [(column.name, column.type) for column in loaded.columns] == [
         ("id", "INTEGER"), ("small", "SMALLINT"), ("big", "BIGINT"), ("yes", "BOOLEAN"),
@@ -88,17 +88,17 @@ def test_every_type_arrives_exactly(server: str, tmp_path: Path) -> None:
 
 
 def test_odd_names_and_the_choice_of_a_table(server: str, tmp_path: Path) -> None:
-    inspection = ingest.inspect_server(server, private=True)
+    inspection = ingest.inspect_server(server, reach=INSIDE)
     assert [table.name for table in inspection.tables] == ['odd one.ta"ble', "things"]
     assert [column.name for column in inspection.columns] == ['co"l', 'Co"l_2']
     assert inspection.rows == (("1", "x"),)
     with pytest.raises(Invalid, match="several tables"):
-        ingest.load_server(server, None, tmp_path, private=True)
+        ingest.load_server(server, None, tmp_path, reach=INSIDE)
     with pytest.raises(NotFound):
         ingest.load_server(
-            server, Options(table="absent'; DROP TABLE things"), tmp_path, private=True
+            server, Options(table="absent'; DROP TABLE things"), tmp_path, reach=INSIDE
         )
-    loaded = ingest.load_server(server, Options(table='odd one.ta"ble'), tmp_path, private=True)
+    loaded = ingest.load_server(server, Options(table='odd one.ta"ble'), tmp_path, reach=INSIDE)
     assert rows_of(tmp_path / loaded.data) == [(1, "x")]
 
 
@@ -111,7 +111,7 @@ def test_many_rows_come_in_the_order_of_the_key(server: str, tmp_path: Path) -> 
         )
     engine.dispose()
     limits = Limits(memory_mb=512)
-    loaded = ingest.load_server(server, Options(table="many"), tmp_path, limits, private=True)
+    loaded = ingest.load_server(server, Options(table="many"), tmp_path, limits, reach=INSIDE)
     rows = rows_of(tmp_path / loaded.data)
     assert rows[0] == (1, "n1")
     assert rows[-1] == (50_000, "n50000")
@@ -121,7 +121,7 @@ def test_many_rows_come_in_the_order_of_the_key(server: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("kind", ["postgresql", "mysql"])
 def test_a_failure_does_not_show_the_password(kind: str) -> None:
     with pytest.raises(Unavailable) as error:
-        ingest.inspect_server(f"{kind}://ann:s3cr3t@127.0.0.1:1/x", private=True)
+        ingest.inspect_server(f"{kind}://ann:s3cr3t@127.0.0.1:1/x", reach=INSIDE)
     assert error.value.specific_code == "source-unavailable"
     assert "s3cr3t" not in error.value.message
     assert "ann@127.0.0.1:1/x" in error.value.message
@@ -130,7 +130,7 @@ def test_a_failure_does_not_show_the_password(kind: str) -> None:
 def test_a_missing_scanner_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "find_spec", lambda _name: None)
     with pytest.raises(Misconfigured, match=r"duckdb-extension-postgres-scanner==1\.5\.5"):
-        ingest.inspect_server("postgresql://ann@127.0.0.1/x", private=True)
+        ingest.inspect_server("postgresql://ann@127.0.0.1/x", reach=INSIDE)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_a_name_is_looked_up_once_and_all_its_addresses_count(
 
     monkeypatch.setattr("socket.getaddrinfo", resolve)
     with pytest.raises(Denied):
-        reach.reachable(parse_address("mysql://ann@mixed.example/x"), private=False)
-    found = reach.reachable(parse_address("postgresql://ann@good.example/x"), private=False)
+        reach.reachable(parse_address("mysql://ann@mixed.example/x"), PUBLIC)
+    found = reach.reachable(parse_address("postgresql://ann@good.example/x"), PUBLIC)
     assert "hostaddr='1.1.1.1'" in driver_text(found)
     assert "host='good.example'" in driver_text(found)
-    found = reach.reachable(parse_address("mysql://ann@good.example/x"), private=False)
+    found = reach.reachable(parse_address("mysql://ann@good.example/x"), PUBLIC)
     assert found.place == "1.1.1.1"
     assert len(asked) == 3
 

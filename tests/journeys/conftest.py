@@ -1,13 +1,11 @@
 """A real Steward in a process of its own, and a real browser that must see no error."""
 
-import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
@@ -23,9 +21,9 @@ from playwright.sync_api import (
 
 from steward.app import open_steward
 from steward.core import load_settings
-from steward.core.settings import minimal_environment
+from tests.cli.fixtures import nursery
+from tests.cli.terminal import Terminal
 
-STEWARD = Path(sys.executable).parent / "steward"
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _FLAGS = [
     "--no-sandbox",
@@ -58,19 +56,9 @@ class Site:
 
     def steward(self, *arguments: str, text: str = "") -> str:
         """Runs a command of the terminal on the same installation."""
-        done = subprocess.run(
-            [STEWARD, *arguments],
-            env={
-                **minimal_environment(),
-                "STEWARD_HOME": str(self.home),
-                "STEWARD_HTTP__PUBLIC_URL": self.url,
-            },
-            input=text,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.strip()
+        with terminal_of(self.home) as terminal:
+            address = {"STEWARD_HTTP__PUBLIC_URL": self.url}
+            return terminal.run(*arguments, stdin=text, env=address).out.strip()
 
     def with_new_link(self) -> "Site":
         """The same server with a link that nobody has used, as `steward user link` makes it."""
@@ -82,29 +70,23 @@ class Site:
 
 
 @contextmanager
+def terminal_of(home: Path) -> Iterator[Terminal]:
+    """Its processes are forks of one that has loaded Steward, which takes some seconds."""
+    environment = {"STEWARD_HOME": str(home), "STEWARD_LOG__LEVEL": "warning"}
+    with (
+        TemporaryDirectory(prefix="steward-journey-") as folder,
+        closing(Terminal(nursery(), Path(folder), environment)) as terminal,
+    ):
+        yield terminal
+
+
+@contextmanager
 def running(home: Path, **environment: str) -> Iterator[Site]:
     """A fresh installation with its demo project, as `make up` starts it; settings as the environment has them."""
-    process = subprocess.Popen(
-        [STEWARD, "up", "--port", "0", "--json"],
-        env={
-            **minimal_environment(),
-            "STEWARD_HOME": str(home),
-            "STEWARD_LOG__LEVEL": "warning",
-            **environment,
-        },
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        document = json.loads(_first_document(process.stdout))
-        with urlopen(document["url"] + "/readyz") as answer:
+    with terminal_of(home) as terminal, terminal.serving(env=environment) as server:
+        with urlopen(server.url + "/readyz") as answer:
             assert answer.status == 200
-        yield Site(document["url"], document["sign_in"], home)
-    finally:
-        process.terminate()
-        process.communicate(timeout=_PATIENCE / 1000)
-        assert process.returncode == 0
+        yield Site(server.url, server.sign_in or "", home)
 
 
 @pytest.fixture(scope="session")
@@ -121,16 +103,6 @@ def site(first_home: Path, tmp_path: Path) -> Iterator[Site]:
     """One for each test; a file whose tests do not disturb each other has one for all, by `running`."""
     with running(shutil.copytree(first_home, tmp_path / "home")) as started:
         yield started
-
-
-def _first_document(lines: Iterator[str]) -> str:
-    """`--json` prints one indented document; it ends with the closing brace of its first level."""
-    text = ""
-    for line in lines:
-        text += line
-        if line.rstrip() == "}":
-            break
-    return text
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from steward.core.settings import minimal_environment
-from tests.journeys.conftest import STEWARD, Desk, Site
+from tests.cli.terminal import EXECUTABLE
+from tests.journeys.conftest import Desk, Site
 from tests.journeys.test_data import LOOKS, SCROLLS_SIDEWAYS, SLOW, check_accessible
 from tests.journeys.test_runs import version_of
 from tests.models.openai_server import KEY, Asked, OpenAiServer, Reply
@@ -120,7 +121,7 @@ class Server:
 
     def start(self) -> Site:
         self.process = subprocess.Popen(
-            [STEWARD, "up", "--port", str(self.port), "--json"],
+            [EXECUTABLE, "up", "--port", str(self.port), "--json"],
             env=self.environment,
             stdout=subprocess.PIPE,
             text=True,

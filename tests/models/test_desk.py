@@ -423,4 +423,4 @@ def test_wrong_settings_are_told_by_name(
 ) -> None:
     monkeypatch.setenv("STEWARD_MODELS__DEFAULT", json.dumps(given))
     with pytest.raises(Misconfigured, match=rf"models\.default.*{said}"):
-        load_settings()
+        ConfiguredModels(load_settings().models)

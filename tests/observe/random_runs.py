@@ -58,8 +58,15 @@ async def _anything(clock: MovableClock, execution: Execution) -> Json:  # noqa:
         agent = random.choice(AGENTS)
         await step(f"{of}/begin", {"agent": agent}, None, EntryType.step_started, of)
         await calls(f"{of}/")
+        if random.random() < 0.2:
+            violation = {"kind": "violation", "tool": None, "why": "Nothing worked."}
+            await execution.note(
+                f"{of}/deviation/1", violation, type=EntryType.step_deviated, of=of
+            )
         if not _gives_up(random):
-            await step(f"{of}/end", {"agent": agent}, None, EntryType.step_finished, of)
+            clock.advance(milliseconds=random.randrange(1, 200_000))
+            kept = {"adhered": random.choice([None, True, True, False])}
+            await execution.note(f"{of}/end", kept, type=EntryType.step_finished, of=of)
 
     for n in range(random.randrange(3)):
         await work_of_agent(f"work-{n}")
@@ -149,6 +156,7 @@ class Noted:
     output_tokens: int = 0
     milliseconds: int = 0
     changes: int = 0
+    adhered: bool | None = None
 
     @property
     def hour(self) -> int:
@@ -210,7 +218,16 @@ def _told(run: Any, root: Any, journals: dict[str, list[dict[str, Any]]]) -> Ite
         agent = next((agents[of] for of in agents if entry["key"].startswith(f"{of}/")), "")
         result = data.get("result") or {}
         if entry["type"] == "step.finished":
-            yield Noted(kind="agent", at=at, name=agent, agent="", error=error, **about, **spent)
+            yield Noted(
+                kind="agent",
+                at=at,
+                name=agent,
+                agent="",
+                error=error,
+                adhered=data["adhered"],
+                **about,
+                **spent,
+            )
         elif entry["type"] == "model.asked":
             usage = result.get("usage", {})
             yield Noted(
@@ -250,6 +267,7 @@ def _told(run: Any, root: Any, journals: dict[str, list[dict[str, Any]]]) -> Ite
             agent="",
             error=next((code for code in reversed(codes) if code), failure),
             milliseconds=round(took.total_seconds() * 1000),
+            adhered=False if any(entry["type"] == "step.deviated" for entry in below) else None,
             **about,
         )
     ended = datetime.fromtimestamp(run.ended_at / 10**6, _zone(entries))

@@ -63,6 +63,16 @@ def test_too_few_runs_are_noticed_at_the_end_of_an_hour_only() -> None:
     assert fired(few, watched, NOW + timedelta(hours=1)) == [(ALL, LAST, None)]
 
 
+def test_nothing_is_missed_before_the_project_was_made() -> None:
+    made = LAST - 30
+    watched = Watched({"a": {made + 20: Cell(runs=1)}}, since=made)
+    silent = rule("runs", "below", 1, window_hours=6)
+    assert fired(silent, watched) == [(ALL, made + 6, made + 20), (ALL, made + 26, None)]
+    assert fired(silent, Watched({}, since=LAST - 5)) == []
+    past = preview(silent, causes_of(silent, watched, None), NOW, BASELINE)
+    assert past.values[-32:-29] == [None, 0.0, 0.0]
+
+
 def test_each_flow_has_its_own_alert_and_is_missed_for_four_weeks() -> None:
     watched = Watched({"a": {LAST - 40: Cell(runs=1)}, "b": {LAST - 30: Cell(runs=1)}})
     silent = rule("runs", "below", 1, window_hours=10, each_flow=True)

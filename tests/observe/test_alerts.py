@@ -137,6 +137,10 @@ def test_alerts_of_one_round_are_one_notification(installation: Installation) ->
     [(title, body)] = _bell(installation)
     assert title == "3 alerts"
     assert all(f"{name}: " in body for name in ("One", "Two", "Three"))
+    _look(installation, hours=2)
+    (title, body), *_ = _bell(installation)
+    assert title == "3 alerts resolved"
+    assert all(f"{name} is resolved." in body for name in ("One", "Two", "Three"))
 
 
 def test_many_workers_look_once(installation: Installation) -> None:

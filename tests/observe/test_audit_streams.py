@@ -53,7 +53,7 @@ async def _public(_host: str, _port: int) -> Sequence[str]:
     return ["93.184.216.34"]
 
 
-def _webhook(installation: Installation, receiver: Receiver) -> AuditStreams:
+def webhook_stream(installation: Installation, receiver: Receiver) -> AuditStreams:
     stream = AuditStream.model_validate({"url": "https://siem.example/in", "secret": SECRET})
     return _streams(installation, stream, Http(resolve=_public, transport=receiver))
 
@@ -87,7 +87,7 @@ def test_every_event_arrives_once_signed_and_sealed(
     monkeypatch.setattr("steward.observe.audit_streams._BATCH", 3)
     _happen(installation, 8)
     receiver = Receiver()
-    streams = _webhook(installation, receiver)
+    streams = webhook_stream(installation, receiver)
 
     async def work() -> None:
         await streams.round()
@@ -95,7 +95,7 @@ def test_every_event_arrives_once_signed_and_sealed(
         _happen(installation, 1)
         assert await streams.round() == 1
         # Another process knows how far this one got.
-        assert await _webhook(installation, receiver).round() == 0
+        assert await webhook_stream(installation, receiver).round() == 0
 
     asyncio.run(work())
     assert _received(receiver) == _ids(installation)
@@ -111,7 +111,7 @@ def test_what_is_not_taken_is_sent_again_later(
     monkeypatch.setattr("steward.observe.audit_streams._BATCH", 2)
     _happen(installation, 5)
     receiver = Receiver(answers=[204, 503])
-    streams = _webhook(installation, receiver)
+    streams = webhook_stream(installation, receiver)
 
     async def work() -> None:
         assert await streams.round() == 2
@@ -129,7 +129,7 @@ def test_what_is_not_taken_is_sent_again_later(
 def test_a_worker_that_died_is_replaced(installation: Installation) -> None:
     _happen(installation, 2)
     receiver = Receiver()
-    dead, next_one = _webhook(installation, receiver), _webhook(installation, receiver)
+    dead, next_one = webhook_stream(installation, receiver), webhook_stream(installation, receiver)
     (turn,), _ = dead._due("siem")
     assert dead._claimed(turn) is not None
     assert next_one._claimed(turn) is None

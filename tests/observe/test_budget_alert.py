@@ -15,6 +15,7 @@ from steward.flows.launch import Start
 from steward.runs import Run, Status
 from steward.testing import Installation
 from steward.testing.models import ScriptedLineup, ScriptedModel
+from steward.tools import MAIL
 from tests.connections.outside import certificates
 from tests.connections.post import Office, post_office
 
@@ -49,7 +50,7 @@ def connect_mail(
     """The mail server as the connection `post`."""
     steward = installation.steward
     mailer = Mailer(allow_private=["127.0.0.1"], tls=tls)
-    monkeypatch.setitem(vars(steward.governing.broker)["_services"], "mail", mailer)
+    steward.services.add(MAIL.of(mailer))
     settings = {
         "host": "127.0.0.1",
         "port": post.port,

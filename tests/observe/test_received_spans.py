@@ -192,15 +192,37 @@ def test_spans_of_another_project_and_of_strangers_stay_out(installation: Instal
     assert all(each["operation"] != "remote" for each in _trace(installation, run))
 
 
-def test_what_names_an_unknown_parent_is_left_out(installation: Installation) -> None:
+@pytest.mark.parametrize("stored_from", [1, 1_000])
+def test_what_names_no_known_parent_belongs_to_the_run_once_that_is_over(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, stored_from: int
+) -> None:
+    observations = installation.steward.observations
+    monkeypatch.setattr(observations.traces, "_stored_from", stored_from)
     run, header = _called(installation)
-    spans = _remote(header)
-    _send(installation, _as_json(spans, parentSpanId="1" * 16), "application/json")
-    assert all(each["operation"] != "remote" for each in _trace(installation, run))
-    rootless = _as_json(spans[:1], parentSpanId="", spanId="2" * 16)
+    below, above = _remote(header)
+    _send(installation, _as_json([below]), "application/json")
+    found = [each for each in _trace(installation, run) if each["operation"] == "remote"]
+    assert [(each["depth"], each["name"]) for each in found] == [(1, "SELECT customers")]
+    assert found[0]["attributes"]["steward.parent_missing"] is True
+    spans = [
+        (run.id, row.span)
+        for row in observations.traces.trace(installation.scope, run.id, lambda _: True).rows
+        if row.operation != "remote"
+    ]
+    # More may come, or the parent is hidden from the reader.
+    assert observations.received.below(installation.scope, run.id, spans, is_whole=False) == []
+    # What comes late takes it to its place.
+    _send(installation, _as_json([above]), "application/json")
+    found = [each for each in _trace(installation, run) if each["operation"] == "remote"]
+    assert [(each["depth"], each["name"]) for each in found] == [
+        (2, "GET /customers"),
+        (3, "SELECT customers"),
+    ]
+    assert "steward.parent_missing" not in found[1]["attributes"]
+    rootless = _as_json([above], parentSpanId="", spanId="2" * 16)
     _send(installation, rootless, "application/json")
-    [one] = [each for each in _trace(installation, run) if each["operation"] == "remote"]
-    assert one["depth"] == 1
+    found = [each for each in _trace(installation, run) if each["operation"] == "remote"]
+    assert (1, "GET /customers") in [(each["depth"], each["name"]) for each in found]
 
 
 def test_one_trace_takes_so_many_and_old_ones_go(

@@ -1,10 +1,12 @@
-"""What figures say was spent is what the budgets of the same runs counted."""
+"""What figures say of chats is what the budgets of the same runs counted, and what the chats say of their plans."""
 
 from datetime import timedelta
 from decimal import Decimal
 
 import sqlalchemy as sa
 
+from steward.broker import PeriodBudget
+from steward.observe import NANO
 from steward.observe._tables import facts
 from steward.testing.models import ScriptedModel
 from tests.agents.conftest import Chat, chat, known_home, plan_text, sample_home
@@ -37,3 +39,22 @@ def test_spending_equals_what_budgets_counted(chat: Chat) -> None:
     figures = observations.overview.figures(scope, chat.clock.now() + timedelta(minutes=1), 2)
     assert figures.now.nano_usd == counted
     assert figures.standing.live_nano_usd == 0
+    # Budgets that are set afterwards have what was spent before.
+    budgets = chat.steward.governing.period_budgets
+    for kind, name in (("project", ""), ("person", chat.access.user_id)):
+        budgets.add(chat.access, PeriodBudget(kind=kind, name=name, period="month", usd=Decimal(1)))
+    assert [kept.spent["usd"] * NANO for kept in budgets.listed(scope)] == [counted, counted]
+
+
+def test_agents_keep_to_plans_as_their_turns_say(chat: Chat) -> None:
+    told = []
+    for answers in ([plan_text(COUNT), "Counted."], [plan_text(COUNT), "Counted."]):
+        chat.models.play(ScriptedModel(answers))
+        told.append(chat.output(chat.say("How many customers are there?")))
+    observations, scope = chat.steward.observations, chat.access.scope
+    observations.projector.catch_up(scope)
+    agents = {step["agent"] for output in told for step in output["plan"]["plan"]["steps"]}
+    found = [observations.agents.figures(scope, chat.clock.now(), 7, name) for name in agents]
+    assert [output["adherence"] for output in told] == [1.0, 1.0]
+    assert sum(each.judged for each in found) == sum(each.adhered for each in found) == 2
+    assert {run.title for each in found for run in each.last_runs} != set()

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steward.core import created_at
 from steward.observe._tables import abouts, ended_hours, outputs, people, rollups
 from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
@@ -197,6 +198,7 @@ def _check_agents(installation: Installation, told: list[Noted], days: int) -> N
                 each["tokens"],
                 round(each["usd"] * NANO),
                 round(each["seconds"] * 1000),
+                (each["adhered"], each["judged"]),
             )
             for each in shown["days"]
         } == {
@@ -205,6 +207,7 @@ def _check_agents(installation: Installation, told: list[Noted], days: int) -> N
                 sum(each.tokens for each in found),
                 sum(each.nano_usd for each in found),
                 sum(each.milliseconds for each in found if each.kind == "agent"),
+                _kept_to_plans(found),
             )
             for day in {str(each.at.date()) for each in own}
             for found in [[each for each in own if str(each.at.date()) == day]]
@@ -218,6 +221,13 @@ def _check_agents(installation: Installation, told: list[Noted], days: int) -> N
         taken = {each.run_id for each in own}
         assert shown["changes"] == sum(each.changes for each in told if each.run_id in taken)
         assert shown["undone"] == 0
+        assert (shown["adhered"], shown["judged"]) == _kept_to_plans(own)
+        assert [each["id"] for each in shown["last_runs"]] == sorted(taken, reverse=True)[:10]
+
+
+def _kept_to_plans(found: Iterable[Noted]) -> tuple[int, int]:
+    judged = [each.adhered for each in found if each.adhered is not None]
+    return sum(judged), len(judged)
 
 
 def _shown_sums(shown: dict[str, Any]) -> tuple[int, ...]:
@@ -313,6 +323,37 @@ def _check_summary(installation: Installation, told: list[Noted], days: int) -> 
         } == expected
 
 
+def _check_alert_figures(installation: Installation, told: list[Noted]) -> None:
+    """What the preview of a rule draws, hour by hour: all that a run did counts where it ended."""
+    ends = {each.run_id: each.hour for each in told if each.kind == "run"}
+    roots = [each for each in told if each.kind == "run" and each.is_root]
+    now, made = _now(installation), hour_of(created_at(installation.scope.project_id))
+    window = 24
+    figures: dict[str, Callable[[Noted], float]] = {
+        "runs": lambda each: each in roots,
+        "failed_runs": lambda each: each in roots and each.name == "failed",
+        "spend": lambda each: each.nano_usd,
+        "tokens": lambda each: each.tokens,
+    }
+    for figure, amount in figures.items():
+        by_hour: defaultdict[int, float] = defaultdict(float)
+        for each in told:
+            by_hour[ends[each.run_id]] += amount(each)
+        condition = {"kind": "above", "threshold": 0}
+        rule = {"name": "A", "figure": figure, "window_hours": window, "condition": condition}
+        answer = installation.owner.client.post(
+            f"{API}/projects/{installation.scope.project_id}/alert-rule-preview", json=rule
+        )
+        assert answer.status_code == 200, answer.text
+        values = answer.json()["values"]
+        unit = NANO if figure == "spend" else 1
+        assert [None if value is None else round(value * unit) for value in values] == [
+            None if at < made else sum(by_hour[at - back] for back in range(window))
+            for at in range(now - len(values) + 1, now + 1)
+        ], figure
+        assert any(values)
+
+
 def _check_pages(installation: Installation) -> None:
     told = noted(installation)
     assert {each.kind for each in told} == {"run", "model", "tool", "agent"}
@@ -324,6 +365,7 @@ def _check_pages(installation: Installation) -> None:
         _check_details(installation, told, days)
     for days in (1, 7, 31):
         _check_summary(installation, told, days)
+    _check_alert_figures(installation, told)
     for zone in ("UTC", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"):
         _check_cost_days(installation, told, zone)
 

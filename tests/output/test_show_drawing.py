@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steward.core.errors import Invalid, TooLarge
-from steward.output import drawing, rendering
+from steward.output import rendering
 from steward.output.charts import chart
 from steward.output.drawing import Order, draw
 from steward.output.requests import ChartRequest
@@ -159,7 +159,7 @@ def test_colours_from_the_data_cannot_reach_out() -> None:
         },
     }
     with pytest.raises(Invalid) as refused:
-        drawing.svg(spec)
+        draw([Order(spec)])
     assert refused.value.specific_code == "unsafe-image"
 
 
@@ -195,7 +195,7 @@ def test_the_drawing_process_loads_nothing_even_if_asked(tmp_path: Path) -> None
 
 def test_a_drawing_that_takes_too_long_is_stopped(specs: dict[str, dict[str, Any]]) -> None:
     with pytest.raises(TooLarge) as refused:
-        drawing.svg(specs["bar"], seconds=0.01)
+        draw([Order(specs["bar"])], seconds=0.01)
     assert refused.value.specific_code == "drawing-timeout"
 
 
@@ -210,7 +210,7 @@ def test_what_vega_cannot_draw_is_a_clear_error() -> None:
 @pytest.mark.parametrize("scale", [0.1, 50.0])
 def test_scales_are_bounded(specs: dict[str, dict[str, Any]], scale: float) -> None:
     with pytest.raises(Invalid, match="scale"):
-        drawing.png(specs["bar"], scale=scale)
+        draw([Order(specs["bar"], "png", scale=scale)])
 
 
 def test_recolouring_leaves_data_alone() -> None:

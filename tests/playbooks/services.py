@@ -8,9 +8,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from steward.connections import Draft, Folders, Http
+from steward.tools import HTTP
 from tests.playbooks.conftest import Room
 from tests.playbooks.receiver import Receiver, receiving
 
@@ -66,7 +67,7 @@ def services(room: Room, slack_name: str = "team-slack") -> Iterator[Services]:
         stock(found, [("A-1", "Bolts", 5, 10), ("A-2", "Nuts", 50, 20), ("A-3", "Nails", 7, 8)])
         with _web(found) as origin:
             http = Http(allow_private=["127.0.0.1"])
-            cast(dict[str, Any], steward.governing.broker._services)["http"] = http
+            steward.services.add(HTTP.of(http))
             desk = steward.connections
             folders = Folders.of([str(folder)])
             desk.around = desk.health.around = replace(desk.around, http=http, folders=folders)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import duckdb
 import openpyxl
@@ -29,6 +29,7 @@ from steward.runs import Run, Status, digest
 from steward.runs import _tables as run_tables
 from steward.runs.projection import calls_of
 from steward.testing import Installation, Person
+from steward.tools import HTTP
 from tests.playbooks.conftest import Room, returned_to, with_data
 from tests.playbooks.receiver import Receiver, receiving
 
@@ -117,8 +118,8 @@ def handoff(room: Room) -> Iterator[Handoff]:
     now = room.playbooks.library.get(access, card.id)
     room.playbooks.library.share(access, card.id, now.version, shared, room.editor.user.email)
     with receiving() as slack:
-        services = cast(dict[str, Any], steward.governing.broker._services)
-        services["http"] = Http(allow_private=["127.0.0.1"])
+        services = steward.services
+        services.add(HTTP.of(Http(allow_private=["127.0.0.1"])))
         settings = {"channel": "#finance", "webhook_hosts": [slack.origin]}
         draft = Draft("finance-slack", "slack_webhook", settings, values={"url": slack.url})
         steward.connections.documents.create(room.installation.owner.access, draft)

@@ -133,11 +133,11 @@ graph:
 
 
 def test_names_of_other_rooms_are_checked_where_they_are_known(room: Room) -> None:
-    text = ASKING + "connections: [warehouse]\n"
-    room.playbooks.names["connections"] = lambda _scope: ["warehouse"]
+    text = ASKING + "skills: [entity-resolution]\n"
     room.playbooks.library.checked(room.editor.access, text)
-    with pytest.raises(Invalid, match="no connection 'lake'"):
-        room.playbooks.library.checked(room.editor.access, text.replace("warehouse", "lake"))
+    text = text.replace("entity-resolution", "alchemy")
+    with pytest.raises(Invalid, match="no skill 'alchemy'"):
+        room.playbooks.library.checked(room.editor.access, text)
 
 
 def test_the_schema_describes_every_field() -> None:

@@ -10,6 +10,7 @@ from steward.connections import Http
 from steward.core.faults import install
 from steward.playbooks import EventState, Shown
 from steward.playbooks.triggers import postgres_changes
+from steward.tools import HTTP
 from tests.playbooks.conftest import Room
 from tests.playbooks.outer_postgres import outer_postgres
 from tests.playbooks.test_trigger_sources import deploy, events, fresh
@@ -43,8 +44,8 @@ def orders(server: str) -> Iterator[Any]:
 @pytest.fixture
 def listening(room: Room, server: str, orders: Any) -> Shown:
     assert orders is not None
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(allow_private=["127.0.0.1"])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(allow_private=["127.0.0.1"])))
     room.installation.steward.secrets.set(room.editor.access.scope, "db", server, author="test")
     shown = deploy(room, TRIGGER)
     room.go_round()
@@ -148,8 +149,8 @@ def test_a_slot_that_was_dropped_is_told(room: Room, listening: Shown, orders: A
 
 def test_a_publication_that_is_missing_is_named(room: Room, server: str, orders: Any) -> None:
     orders.execute("DROP PUBLICATION watched")
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(allow_private=["127.0.0.1"])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(allow_private=["127.0.0.1"])))
     room.installation.steward.secrets.set(room.editor.access.scope, "db", server, author="test")
     shown = deploy(room, TRIGGER)
     room.go_round()

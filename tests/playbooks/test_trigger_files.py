@@ -15,6 +15,7 @@ from steward.core.errors import TooLarge, Unavailable
 from steward.core.faults import install
 from steward.playbooks import EventState
 from steward.playbooks.triggers import arriving_files
+from steward.tools import HTTP
 from tests.playbooks.conftest import Room
 from tests.playbooks.test_trigger_sources import deploy, events, fresh, look
 
@@ -76,8 +77,8 @@ class Bucket:
 
 @pytest.fixture
 def bucket(room: Room, storage: str, tmp_path: Path) -> Bucket:
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(allow_private=["127.0.0.1"])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(allow_private=["127.0.0.1"])))
     name = f"drop-{abs(hash(str(tmp_path)))}"
     settings = {"bucket": name, "endpoint": storage}
     draft = Draft("files", "s3", settings, values=KEYS)
@@ -229,7 +230,7 @@ def test_a_bucket_with_ascending_names_is_asked_only_for_what_comes_after(
 
 def _counting(room: Room) -> CountingHttp:
     http = CountingHttp()
-    room.playbooks.triggers.watch._services["http"] = http  # type: ignore[index]
+    room.installation.steward.services.add(HTTP.of(http))
     return http
 
 

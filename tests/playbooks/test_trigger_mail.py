@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from email.message import EmailMessage
 from email.utils import make_msgid
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from steward.connections import Draft, Http
 from steward.core.faults import install
 from steward.identity import Access
 from steward.playbooks import EventState, Shown
+from steward.tools import HTTP
 from tests.cli.terminal import until
 from tests.connections.outside import certificates
 from tests.connections.postboxes import HOST, PASSWORD, SERVERS, PostBox, missing
@@ -43,8 +43,8 @@ def box(room: Room, running: PostBox) -> PostBox:
     async def resolve(_name: str, _port: int) -> list[str]:
         return ["127.0.0.1"]
 
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(resolve=resolve, allow_private=[HOST])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(resolve=resolve, allow_private=[HOST])))
     connect(room, running, PASSWORD)
     return running
 
@@ -254,8 +254,8 @@ def test_a_mail_wakes_a_trigger_that_waits(room: Room, box: PostBox) -> None:
 
 
 def test_a_server_inside_is_not_called(room: Room, box: PostBox) -> None:
-    services: Any = room.playbooks.triggers.watch._services
-    services["http"] = Http(resolve=services["http"]._resolve)
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(resolve=services["http"]._resolve)))
     shown = deploy(room, TRIGGER)
     room.go_round()
     assert "Only public addresses" in fresh(room, shown).failing_why

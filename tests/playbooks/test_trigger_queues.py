@@ -9,6 +9,7 @@ import pytest
 from steward.connections import Http
 from steward.core.faults import install
 from steward.playbooks import EventState, Shown, TriggerEvent
+from steward.tools import HTTP
 from tests.connections.outside import certificates
 from tests.playbooks.brokers import (
     BROKERS,
@@ -43,8 +44,8 @@ def running(
 @pytest.fixture
 def broker(room: Room, running: Broker) -> Broker:
     """Its address is a secret of the project, and may be called."""
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(allow_private=["127.0.0.1"])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(allow_private=["127.0.0.1"])))
     running.empty()
     tell(room, running.url)
     return running
@@ -171,8 +172,8 @@ def test_a_server_that_is_gone_is_tried_again(room: Room, broker: Broker) -> Non
 
 
 def test_a_server_inside_is_not_called(room: Room, broker: Broker) -> None:
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http()  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http()))
     shown = deploy(room, broker.trigger)
     room.go_round()
     assert "Only public addresses" in (fresh(room, shown).failing_why or "")
@@ -196,8 +197,8 @@ def test_a_broker_that_kafka_names_is_not_called_unless_its_address_may_be(
     async def resolve(_name: str, _port: int) -> list[str]:
         return ["127.0.0.1"]
 
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(resolve=resolve, allow_private=["kafka.example"])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(resolve=resolve, allow_private=["kafka.example"])))
     tell(room, broker.url.replace("127.0.0.1", "kafka.example"))
     shown = deploy(room, broker.trigger)
     room.go_round()
@@ -228,9 +229,9 @@ def test_certificates_are_checked_by_the_name_of_the_server(
     async def resolve(_name: str, _port: int) -> list[str]:
         return ["127.0.0.1"]
 
-    services = room.playbooks.triggers.watch._services
+    services = room.installation.steward.services
     allowed = ["queue.example", "other.example"]
-    services["http"] = Http(resolve=resolve, allow_private=allowed)  # type: ignore[index]
+    services.add(HTTP.of(Http(resolve=resolve, allow_private=allowed)))
     certificates(tmp_path, "queue.example")
     file = tmp_path / "server.pem"
     monkeypatch.setenv("SSL_CERT_FILE", str(file))

@@ -17,6 +17,7 @@ from steward.connections import Draft, Http
 from steward.connections.sftp import SftpServer, SftpSession, list_folder
 from steward.core.errors import Denied, Misconfigured, NotFound, TooLarge, Unavailable
 from steward.playbooks.triggers import arriving_files
+from steward.tools import HTTP
 from tests.connections.sftp_server import PASSWORD, USER, Running, sftp_server
 from tests.playbooks.conftest import Room
 from tests.playbooks.test_trigger_sources import deploy, events, fresh, look
@@ -46,8 +47,8 @@ def _put(running: Running, name: str, content: bytes, at: int) -> None:
 
 
 def _connect(room: Room, running: Running, password: str = PASSWORD) -> None:
-    services = room.playbooks.triggers.watch._services
-    services["http"] = NEAR  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(NEAR))
     settings = {
         "host": "127.0.0.1",
         "port": running.port,

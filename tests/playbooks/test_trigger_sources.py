@@ -15,6 +15,7 @@ from steward.runs import Status
 from steward.store.notices import Notices
 from steward.testing import NatsServer
 from steward.testing.triggers import check_trigger
+from steward.tools import FOLDERS, HTTP
 from tests.playbooks.conftest import Room
 from tests.playbooks.test_blueprints_samples import load
 
@@ -105,11 +106,11 @@ def web(room: Room) -> Iterator[dict[str, Any]]:
         return ["93.184.215.14"]
 
     http = Http(resolve=resolve, transport=httpx2.MockTransport(answer))
-    services = room.playbooks.triggers.watch._services
+    services = room.installation.steward.services
     before = services["http"]
-    services["http"] = http  # type: ignore[index]
+    services.add(HTTP.of(http))
     yield said
-    services["http"] = before  # type: ignore[index]
+    services.add(HTTP.of(before))
 
 
 def feed(*ids: int) -> bytes:
@@ -218,8 +219,8 @@ def test_a_cursor_does_not_move_before_what_was_found_is_stored(
 
 
 def test_files_of_a_folder_start_it_once_they_are_whole(room: Room, tmp_path: Path) -> None:
-    services = room.playbooks.triggers.watch._services
-    services["folders"] = Folders.of([str(tmp_path)])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(FOLDERS.of(Folders.of([str(tmp_path)])))
     incoming = tmp_path / "incoming"
     incoming.mkdir()
     (incoming / "old.csv").write_text("a\n")
@@ -250,8 +251,8 @@ def test_only_folders_that_are_open_are_looked_at(room: Room) -> None:
 def test_messages_of_nats_are_acknowledged_once_they_are_stored(room: Room, tmp_path: Path) -> None:
     import nats
 
-    services = room.playbooks.triggers.watch._services
-    services["http"] = Http(allow_private=["127.0.0.1"])  # type: ignore[index]
+    services = room.installation.steward.services
+    services.add(HTTP.of(Http(allow_private=["127.0.0.1"])))
     with NatsServer(tmp_path / "nats") as server:
         room.installation.steward.secrets.set(
             room.editor.access.scope, "nats_url", server.url, author="test"

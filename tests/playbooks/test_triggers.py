@@ -4,11 +4,14 @@ import asyncio
 import hashlib
 import hmac
 import json
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from steward.connections.webhooks import sign, signing_key
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
@@ -16,6 +19,8 @@ from steward.playbooks import Arrival, EventState, Shown, Stored, TriggerEvent
 from steward.playbooks.retries import Which
 from steward.playbooks.watch import learned_gap
 from steward.runs import Missed
+from steward.runs.worker import QUEUES
+from steward.store import EVERYWHERE
 from tests.playbooks.conftest import Room
 
 pytestmark = pytest.mark.every_database
@@ -39,6 +44,10 @@ triggers:
     inputs: {amount: "${event.data.amount}"}
     DELIVERY
 """
+BROKEN = ORDERS.replace(
+    '{id: ask, question: "Ship ${inputs.amount}?", form: {type: boolean}}',
+    "{id: look, tool: get_dataset_schema, arguments: {dataset: nowhere}}",
+)
 
 
 def deploy(room: Room, delivery: str = "", text: str = ORDERS) -> Shown:
@@ -180,9 +189,7 @@ def test_a_batch_waits_for_its_size_or_its_time(room: Room) -> None:
 
 
 def test_failed_runs_are_tried_again_and_then_given_up(room: Room) -> None:
-    head, _, tail = ORDERS.partition("  - {id: ask")
-    broken = "  - {id: look, tool: get_dataset_schema, arguments: {dataset: nowhere}}\ntriggers:"
-    shown = deploy(room, "retries: 1", head + broken + tail.partition("triggers:")[2])
+    shown = deploy(room, "retries: 1", BROKEN)
     arrive(room, shown, {"amount": 1})
     for attempt in (1, 2):
         assert room.go_round() == 1
@@ -193,6 +200,51 @@ def test_failed_runs_are_tried_again_and_then_given_up(room: Room) -> None:
     [event] = events(room, shown)
     assert event.state is EventState.dead
     assert (event.reason or "").startswith("All 2 tries failed. The run was failed: ")
+
+
+def test_a_worker_that_comes_late_does_not_begin_a_third_try(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its look at what failed is old: another worker noted that meanwhile and has begun the second try."""
+    shown = deploy(room, "retries: 2", BROKEN)
+    arrive(room, shown, {"amount": 1})
+    room.go_round()
+    room.drive()
+    looked_at, first = room.runs.records.endings, threading.Event()
+
+    def look_and_be_overtaken(*given: Any) -> Any:
+        found = looked_at(*given)
+        if not first.is_set():
+            first.set()
+            room.go_round()
+            room.installation.clock.advance(minutes=2)
+            room.go_round()
+        return found
+
+    monkeypatch.setattr(room.runs.records, "endings", look_and_be_overtaken)
+    room.go_round()
+    room.installation.clock.advance(minutes=10)
+    room.go_round()
+    [event] = events(room, shown)
+    assert (event.state, event.attempts) == (EventState.running, 2)
+    assert len(room.runs.records.listed(room.editor.access.scope)) == 2
+
+
+def test_workers_that_claim_runs_and_start_them_do_not_wait_in_a_ring(room: Room) -> None:
+    """One claims runs, which the project's log tells of, and goes on to a trigger; the other starts a run for the trigger."""
+    if room.installation.steward.database.is_sqlite:
+        pytest.skip("SQLite writes one transaction after the other")
+    shown, records = deploy(room), room.runs.records
+    arrive(room, shown, {"amount": 1})
+    room.go_round()
+    arrive(room, shown, {"amount": 2})
+    trigger = sa.text("SELECT id FROM trigger_subscriptions WHERE id = :id FOR UPDATE")
+    database = room.installation.steward.database
+    with ThreadPoolExecutor(1) as threads, database.write(EVERYWHERE) as tx:
+        assert len(records.claim_within(tx, "one", QUEUES, 10, timedelta(seconds=6))) == 1
+        assert threads.submit(room.go_round).result(30) == 1
+        assert len(tx.rows(trigger, {"id": shown.subscription.id})) == 1
+    assert states(room, shown) == ["running", "running"]
 
 
 def test_events_are_replayed_dropped_and_kept_for_a_while(room: Room) -> None:

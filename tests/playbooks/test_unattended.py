@@ -1,12 +1,14 @@
 """What a schedule starts is looked at first, and whoever owns it hears that it failed."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from steward.core.errors import Invalid
 from steward.identity import Level, Notification
 from steward.playbooks import Allowed
+from steward.playbooks.unattended import NEEDS
 from steward.runs import Run, Status
 from tests.playbooks.conftest import Room
 from tests.playbooks.test_blueprints_samples import load
@@ -42,6 +44,17 @@ budget: {usd: 1}
 tools: [call_playbook, query]
 steps:
   - {id: call, tool: call_playbook, arguments: {playbook: daily-total, inputs: {}}}
+"""
+COMPUTING = """\
+format: 1
+id: sum
+name: A sum
+goal: Add up two numbers.
+budget: {usd: 1}
+graph:
+  nodes:
+    - {id: out, type: output, value: "${1 + 2}"}
+triggers: [{type: cron, cron: 0 2 * * *}]
 """
 
 
@@ -139,3 +152,21 @@ def test_a_playbook_that_is_called_says_what_it_misses(room: Room) -> None:
     assert MISSING in (ended.reason or "")
     assert room.runs.records.listed(run.scope, parent=run.id) == []
     assert told(room) == [], "whoever started it is there"
+
+
+def test_a_look_that_found_nothing_waits_for_no_disk_of_its_own(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[list[str]] = []
+    commit = room.runs.parts.commit
+    write = commit.write
+
+    async def watched(unit: Any) -> None:
+        written.append([entry.key for entry in unit.entries])
+        await write(unit)
+
+    monkeypatch.setattr(commit, "write", watched)
+    deployed(room, COMPUTING)
+    assert at_night(room).status is Status.done
+    [unit] = [keys for keys in written if NEEDS in keys]
+    assert len(unit) > 1

@@ -26,6 +26,9 @@ WORDS = {
             *("tool_withdrawn", "tool_risk_set", "tool_roles_confirmed"),
         )
     ],
+    "f'passkey.{what}'": [
+        f"passkey.{each}" for each in ("added", "removed", "signed_in", "refused")
+    ],
     "f'plugin.{word}'": [
         f"plugin.{each}" for each in ("installed", "enabled", "disabled", "removed")
     ],

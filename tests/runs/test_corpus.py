@@ -25,7 +25,7 @@ from steward.runs.entries import is_reference, typed
 from steward.runs.offline import verify_capsule
 from steward.runs.projection import calls_of
 from steward.store import Signer
-from steward.trace.genai import ABOUT, CHANGES
+from steward.trace.genai import ABOUT, ADHERED, CHANGES
 from tests.broker.conftest import Desk, desk
 
 pytestmark = pytest.mark.every_database
@@ -79,8 +79,8 @@ def test_an_old_journal_tells_the_same_story(name: str) -> None:
     calls = [asdict(call) for call in calls_of(entries, payload) if call.tool is not None]
     assert _plain(calls) == before["calls"]
     assert _plain(dossier(run, entries, payload)) == before["dossier"]
-    # Since then, a span also says what its entries are about, and how many changes a call made; and an agent that
-    # stopped with an error has one, too.
+    # Since then, a span also says what its entries are about, and how many changes a call made, and whether an
+    # agent kept to its plan; an agent that stopped with an error has one, too.
     spans = [
         [s.key, s.name, s.parent, str(s.start), str(s.end), _as_then(s.attributes), s.error]
         for s in spans_of(run, run.id, entries, payload)
@@ -97,7 +97,7 @@ def test_an_old_journal_tells_the_same_story(name: str) -> None:
 
 
 def _as_then(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in attributes.items() if key not in {ABOUT, CHANGES}}
+    return {key: value for key, value in attributes.items() if key not in {ABOUT, ADHERED, CHANGES}}
 
 
 def _plain(value: Any) -> Any:

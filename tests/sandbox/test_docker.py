@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from steward.app import diagnose
+from steward.core import SandboxSettings, Settings
 from steward.core.errors import Unavailable
 from steward.sandbox import Dataset, Limits, Request
 from steward.sandbox.contract import Envelope
-from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers import Place, load_providers
 from steward.sandbox.providers.docker import Docker
 from steward.sandbox.providers.embedded import Embedded
 
@@ -42,9 +44,20 @@ def never() -> int:
     return os.pipe()[0]
 
 
-def test_both_providers_are_registered() -> None:
-    assert {name for name, _ in PROVIDERS} >= {"docker", "embedded"}
-    assert PROVIDERS.get("embedded") is Embedded
+def test_settings_choose_the_provider_by_name(tmp_path: Path) -> None:
+    kinds = load_providers()
+    assert {name for name, _ in kinds} >= {"docker", "embedded", "kubernetes", "microsandbox"}
+    place = Place(SandboxSettings(), tmp_path, [tmp_path])
+    assert isinstance(kinds.get("embedded").open(place), Embedded)
+    assert isinstance(kinds.get("docker").open(place), Docker)
+
+
+def test_a_provider_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"home": tmp_path, "sandbox": {"provider": "moon"}})
+    [found] = [each for each in diagnose(settings) if each.subject == "sandbox"]
+    assert found.state == "failed"
+    assert "'moon'" in found.message
+    assert "docker, embedded, kubernetes, microsandbox" in found.message
 
 
 def test_the_request_goes_in_and_the_response_comes_out(tmp_path: Path, never: int) -> None:

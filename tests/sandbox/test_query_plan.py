@@ -353,3 +353,16 @@ def test_the_schema_is_published() -> None:
         "aggregate",
         "pivot",
     }
+
+
+@pytest.mark.parametrize(("kind", "left"), [("anti", [1, 3]), ("semi", [2])])
+def test_a_join_sees_only_the_rows_that_its_condition_leaves(kind: str, left: list[int]) -> None:
+    where = {"left": {"column": "w"}, "compare": ">", "right": {"value": 5}}
+    join = {"dataset": JOINED, "kind": kind, "on": [{"left": "a", "right": "a"}], "where": where}
+    document = {"source": "t", "joins": [join], "select": ["a"], "order": [{"column": "a"}]}
+    with duckdb.connect() as engine:
+        engine.execute("CREATE TABLE t AS SELECT i AS a, 0 AS b, '' AS s FROM range(1, 4) r(i)")
+        rows = "(VALUES (1, 5, 'x'), (2, 6, 'x')) v(a, w, \"Ünï ' code\")"
+        engine.execute(f'CREATE TABLE "odd ""name""" AS SELECT * FROM {rows}')
+        sql = compile_plan(QueryPlan.model_validate(document), SCHEMA)
+        assert [a for (a,) in engine.execute(sql).fetchall()] == left

@@ -34,7 +34,11 @@ def lite(tmp_path: Path, home_template: Path) -> Iterator[Database]:
 
 def _add(database: Database, name: str) -> None:
     with database.write(EVERYWHERE) as tx:
-        tx.execute(sa.text(f"INSERT INTO organisations VALUES ('{name}', '{name}', 0)"))
+        tx.execute(
+            sa.text(
+                f"INSERT INTO organisations (id, name, created_at) VALUES ('{name}', '{name}', 0)"
+            )
+        )
 
 
 def _names(database: Database) -> set[str]:
@@ -63,14 +67,18 @@ def test_a_writer_takes_the_lock_at_once_and_readers_do_not_wait(lite: Database)
         other.execute("PRAGMA busy_timeout = 0")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("BEGIN IMMEDIATE")
-        tx.execute(sa.text("INSERT INTO organisations VALUES ('during', 'during', 0)"))
+        tx.execute(
+            sa.text(
+                "INSERT INTO organisations (id, name, created_at) VALUES ('during', 'during', 0)"
+            )
+        )
         assert _names(lite) == {"before"}
     assert _names(lite) == {"before", "during"}
 
 
 def test_readers_cannot_write(lite: Database) -> None:
     with pytest.raises(Unavailable, match="readonly"), lite.read(EVERYWHERE) as tx:
-        tx.execute(sa.text("INSERT INTO organisations VALUES ('x', 'x', 0)"))
+        tx.execute(sa.text("INSERT INTO organisations (id, name, created_at) VALUES ('x', 'x', 0)"))
     assert _names(lite) == set()
 
 
@@ -174,7 +182,9 @@ def test_a_block_that_raises_leaves_nothing(installation: Installation) -> None:
 
     def fail() -> None:
         with database.write(EVERYWHERE) as tx:
-            tx.execute(sa.text("INSERT INTO organisations VALUES ('x', 'x', 0)"))
+            tx.execute(
+                sa.text("INSERT INTO organisations (id, name, created_at) VALUES ('x', 'x', 0)")
+            )
             tx.after_commit(lambda: rung.append("rolled back"))
             _ = 1 // 0
 
@@ -182,7 +192,7 @@ def test_a_block_that_raises_leaves_nothing(installation: Installation) -> None:
         fail()
     assert _names(database) == set()
     with database.write(EVERYWHERE) as tx:
-        tx.execute(sa.text("INSERT INTO organisations VALUES ('y', 'y', 0)"))
+        tx.execute(sa.text("INSERT INTO organisations (id, name, created_at) VALUES ('y', 'y', 0)"))
         tx.after_commit(lambda: rung.append("committed" if _names(database) else "too early"))
         tx.narrowed(Scope("o", "p")).after_commit(lambda: rung.append("narrowed"))
     assert rung == ["committed", "narrowed"]

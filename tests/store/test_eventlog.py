@@ -127,11 +127,14 @@ def test_a_late_commit_is_not_stepped_over(installation: Installation) -> None:
     steward = installation.steward
     appended, finish = threading.Event(), threading.Event()
 
+    def linger(_: list[None]) -> None:
+        appended.set()
+        assert finish.wait(30)
+
     def slow() -> None:
         with steward.database.write(SCOPE) as tx:
             steward.events.append(tx, "thing.happened", "slow")
-            appended.set()
-            assert finish.wait(30)
+            tx.at_end(linger, None)
 
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(slow)
@@ -143,6 +146,26 @@ def test_a_late_commit_is_not_stepped_over(installation: Installation) -> None:
         first.result(30)
         second.result(30)
     assert _subjects(steward, SCOPE) == ["slow", "fast"]
+
+
+def test_a_transaction_with_an_event_holds_up_no_other_before_its_end(
+    installation: Installation,
+) -> None:
+    """Otherwise two that also lock something else wait for each other, the one for the log and the other for that."""
+    steward = installation.steward
+    if steward.database.is_sqlite:
+        pytest.skip("SQLite writes one transaction after the other")
+
+    def locks_first() -> None:
+        with steward.database.write(SCOPE) as tx:
+            tx.wait_for_turn("something else")
+            steward.events.append(tx, "thing.happened", "second")
+
+    with ThreadPoolExecutor(1) as threads, steward.database.write(SCOPE) as tx:
+        steward.events.append(tx, "thing.happened", "first")
+        threads.submit(locks_first).result(20)
+        tx.wait_for_turn("something else")
+    assert _subjects(steward, SCOPE) == ["second", "first"]
 
 
 @pytest.fixture

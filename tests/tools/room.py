@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from steward.app import Steward
 from steward.broker.tool import Outcome, Preview, Tool, ToolContext
+from steward.core import Offer, Services, reaching_for
 from steward.runs import Found, Reconciled, Ticket, digest
 from steward.store import Scope
 from steward.tools import load_tools
@@ -42,7 +43,7 @@ class Room:
             run_id=RUN,
             author=self.author,
             branch="main",
-            services=known | services,
+            services=Services(*(Offer(*each) for each in (known | services).items())),
             settings=settings or {},
             ticket=Ticket(digest(ticket), digest(body), body) if ticket else None,
         )
@@ -62,7 +63,8 @@ class Room:
     ) -> Outcome:
         tool, checked = _checked(name, arguments)
         context = context or self.context()
-        with on_ticket(context.ticket.idempotency_key if context.ticket else None):
+        ticket = context.ticket.idempotency_key if context.ticket else None
+        with on_ticket(ticket), reaching_for(self.scope):
             return await tool.run(context, checked)
 
     def preview(
@@ -70,7 +72,8 @@ class Room:
     ) -> Preview:
         tool, checked = _checked(name, arguments)
         assert tool.dry_run is not None
-        return run(tool.dry_run(context or self.context(), checked))
+        with reaching_for(self.scope):
+            return run(tool.dry_run(context or self.context(), checked))
 
     def reconcile(
         self, name: str, arguments: Mapping[str, Any], context: ToolContext
@@ -79,7 +82,8 @@ class Room:
         if tool.reconcile is None:
             return Reconciled(Found.unknown)
         assert context.ticket is not None
-        return run(tool.reconcile(context, checked, context.ticket))
+        with reaching_for(self.scope):
+            return run(tool.reconcile(context, checked, context.ticket))
 
     def after(self, context: ToolContext, preview: Preview) -> ToolContext:
         """The context of the call that a preview was shown for."""

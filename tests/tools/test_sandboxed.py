@@ -13,7 +13,7 @@ import pytest
 
 from steward.app import Steward, open_steward
 from steward.broker.tool import ToolContext
-from steward.core import MovableClock, load_settings
+from steward.core import MovableClock, Offer, Services, load_settings
 from steward.core.errors import Invalid
 from steward.flows.launch import Start
 from steward.identity import Access, Principal, Via
@@ -23,7 +23,7 @@ from steward.runs.worker import WorkerThread
 from steward.sandbox import Request, Response
 from steward.testing import fast_passwords
 from steward.testing.tools import Trial, check_tool
-from steward.tools import load_tools
+from steward.tools import execute_query_plan, load_tools
 from tests.tools.room import Room
 
 PATIENCE = 60.0
@@ -142,6 +142,27 @@ def test_a_plan_is_run_as_the_same_sql_every_time(lab: Lab) -> None:
     assert first.value["rows"] == lab.rows(by_hand)
     wrong = lab.call("execute_query_plan", plan={"source": "nothing"})
     assert wrong.error["code"].startswith("plan"), wrong.error
+
+
+def test_a_list_that_is_cut_off_says_how_many_rows_there_are(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = {
+        "source": "billing_invoices",
+        "filters": [{"compare": "=", "left": {"column": "currency"}, "right": {"value": "EUR"}}],
+        "limit": 2,
+    }
+    wanted = lab.rows("SELECT count(*) FROM billing_invoices WHERE currency = 'EUR'")[0][0]
+    first = lab.call("execute_query_plan", plan=plan)
+    assert len(first.value["rows"]) == 2
+    assert first.value["in_all"] == wanted
+    whole = lab.call("execute_query_plan", plan={**plan, "limit": 10_000})
+    assert "in_all" not in whole.value
+    # Rows that could not be counted are still shown.
+    monkeypatch.setattr(execute_query_plan, "_counting", lambda *_: "SELECT count(*) FROM nothing")
+    uncounted = lab.call("execute_query_plan", plan=plan)
+    assert uncounted.value["rows"] == first.value["rows"]
+    assert "in_all" not in uncounted.value
 
 
 def test_a_ranking_says_how_many_more_are_equal_to_its_last_row(lab: Lab) -> None:
@@ -316,7 +337,12 @@ def test_what_was_shown_is_what_is_committed(lab: Lab) -> None:
             return await lab.steward.sandbox.execute(request)
 
     committing = lab.room.after(context, shown)
-    committing = replace(committing, services={**committing.services, "sandbox": Watched()})
+    committing = replace(
+        committing,
+        services=Services(
+            *(Offer(*each) for each in {**committing.services, "sandbox": Watched()}.items())
+        ),
+    )
     lab.room.call("transform", arguments, committing)
     assert lab.version("dice") == shown.payload["version"]
     assert ran == []

@@ -1,15 +1,18 @@
-"""A version as a Delta table: read back by delta-rs and polars, over the very same files."""
+"""A version as a Delta table and as one Parquet file: read back by delta-rs, polars and Arrow."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from steward.core import MovableClock
 from steward.core.errors import Conflict
-from steward.versions import Delete, Layout, Update
+from steward.tables import Table
+from steward.versions import Delete, Layout, Sizes, Update
 from tests.versions.versions_kit import Kit, opened
 
 
@@ -72,3 +75,50 @@ def test_patches_and_foreign_types_are_materialised(kit: Kit, tmp_path: Path) ->
     mixed = kit.versions.export_delta(kit.scope, patched.id, tmp_path / "m", "x")
     assert (mixed.files, mixed.linked) == (3, 2)
     assert pl.read_delta(str(tmp_path / "m")).height == 119
+
+
+_EVERY_KIND = (
+    "SELECT i AS id, CASE WHEN i % 7 > 0 THEN 'n' || i END AS name, (i % 250)::UTINYINT AS small, "
+    "DATE '2026-01-01' + (i % 900)::INT AS day, (i / 4)::DECIMAL(12,2) AS price, "
+    "TIMESTAMPTZ '2026-01-01 00:00:00+00' + to_seconds(i) AS zoned, i % 2 = 0 AS even, "
+    "NULL::DOUBLE AS nothing, [i, NULL] AS list, {{'a': i, 'b': 'x'}} AS record, "
+    "encode('b' || i)::BLOB AS bytes FROM range({first}, {last}) t(i)"
+)
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, source: str) -> list[tuple[object, ...]]:
+    """Types, and a hash of the rows with their places."""
+    types = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    numbered = f"(SELECT r, row_number() OVER () AS n FROM {source} r)"
+    row = connection.execute(f"SELECT count(*), bit_xor(hash(r, n)) FROM {numbered}").fetchall()
+    return [(kind[0], kind[1]) for kind in types] + row
+
+
+@pytest.mark.parametrize("columns", ["*", "*, id::HUGEINT AS huge"])
+def test_one_parquet_file_holds_the_rows_of_all_parts_in_order(
+    home_template: Path, tmp_path: Path, clock: MovableClock, columns: str
+) -> None:
+    rows = _EVERY_KIND.format(first=0, last=25_000)
+    with opened(tmp_path, home_template, None, clock, Sizes(part_rows=9_000)) as kit:
+        whole = kit.versions.write(kit.scope, f"SELECT {columns} FROM ({rows})")
+        edits = Update("id = 60", {"name": "'=changed'"}), Delete("id BETWEEN 9000 AND 9002")
+        version = kit.versions.edit(kit.scope, whole.id, *edits).version
+        file = tmp_path / "one.parquet"
+        kit.versions.export_parquet(kit.scope, version.id, file)
+        table: Table = kit.versions.table(kit.scope, version.id, "numbers")
+        with duckdb.connect() as connection:
+            found = rows_of(connection, f"read_parquet('{file}')")
+            if columns == "*":
+                assert found == rows_of(connection, table.source)
+            assert found[-1][0] == 24_997
+        groups = pq.ParquetFile(file).metadata
+        assert (groups.num_rows, groups.num_row_groups) == (24_997, 3 if columns == "*" else 1)
+        assert pl.read_parquet(file)["id"].to_list() == pq.read_table(file)["id"].to_pylist()
+        few = pl.scan_parquet(file).filter(pl.col("id") > 24_990).collect()
+        assert few["id"].to_list() == list(range(24_991, 25_000))
+
+
+def test_small_parts_are_written_together(kit: Kit, tmp_path: Path) -> None:
+    version = kit.versions.write(kit.scope, _EVERY_KIND.format(first=0, last=230))
+    kit.versions.export_parquet(kit.scope, version.id, tmp_path / "one.parquet")
+    assert pq.ParquetFile(tmp_path / "one.parquet").metadata.num_row_groups == 1

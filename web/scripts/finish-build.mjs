@@ -7,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 const OUTPUT = fileURLToPath(new URL('../../src/steward/api/web', import.meta.url));
 const COMPRESSIBLE = /\.(js|css|html|svg|json|txt)$/;
 const SMALLEST = 1024;
-const BUDGET_KB = 190;
+const BUDGET_KB = 195;
 /** What a signed-in person loads to see the first page: the shell and the home page. */
 const FIRST_PAGE = ['index.html', 'src/pages/home/HomePage.tsx'];
 

@@ -69,6 +69,7 @@ export function sessionOf(role: Role = 'owner', change: Partial<Session> = {}): 
     },
     csrf_token: 'token-of-the-session',
     expires_at: '2030-01-01T00:00:00Z',
+    second_step_due: false,
     projects: [{ id: 'prj_1', name: 'Demo', role, is_demo: false, organisation }],
     ...change,
   };

@@ -75,10 +75,10 @@ class AgUi:
         return [{"type": "STATE_SNAPSHOT", "snapshot": self._state}, *again]
 
     def tell(self, happening: Happening) -> list[Event]:
-        events = self._told(happening)
+        events = self._events_of(happening)
         return [] if self._silent else events
 
-    def _told(self, happening: Happening) -> list[Event]:
+    def _events_of(self, happening: Happening) -> list[Event]:
         data = happening.data
         match happening.kind:
             case "status":

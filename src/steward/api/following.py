@@ -123,10 +123,10 @@ class Following:
             self._bell.entries_rung = True
             return []
         if any(_takes_time(entry) for entry in fresh):
-            return await to_thread.run_sync(self._told, fresh)
-        return self._told(fresh)
+            return await to_thread.run_sync(self._happenings_of, fresh)
+        return self._happenings_of(fresh)
 
-    def _told(self, entries: Sequence[Entry]) -> list[Happening]:
+    def _happenings_of(self, entries: Sequence[Entry]) -> list[Happening]:
         told: list[Happening] = []
         for entry in entries:
             told += self._tell(entry)
@@ -140,7 +140,7 @@ class Following:
         self.run = runs.get(self._access.scope, self.run.id)
         entries = runs.journal.page(self._access.scope, self.run.id, self._seq, _PAGE)
         told = self._status_change() if self._status is None else []
-        told += self._told(entries)
+        told += self._happenings_of(entries)
         if self.is_over:
             return told
         if len(entries) == _PAGE:

@@ -58,12 +58,15 @@ class Public(Guard):
 class SignedIn(Guard):
     session_only: bool = False
     """Some things belong to the person alone: a token must not change a password or make tokens."""
+    setting_up: bool = False
+    """Whether somebody may call it who still has to set up the second step that their organisation requires."""
 
     def __call__(self, request: Request) -> Principal:
-        return identify(request, session_only=self.session_only)
+        return identify(request, session_only=self.session_only, setting_up=self.setting_up)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"kind": "signed_in", "session_only": self.session_only}
+        found = {"kind": "signed_in", "session_only": self.session_only}
+        return found | ({"setting_up": True} if self.setting_up else {})
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,7 @@ AsAnyone = Depends(Public())
 AsSender = Depends(Public(counted=False))
 AsSignedIn = Annotated[Principal, Depends(SignedIn())]
 AsPerson = Annotated[Principal, Depends(SignedIn(session_only=True))]
+AsSettingUp = Annotated[Principal, Depends(SignedIn(session_only=True, setting_up=True))]
 
 
 def count_against_address(request: Request) -> None:
@@ -160,7 +164,11 @@ def count_against_address(request: Request) -> None:
 
 
 def identify(
-    request: Request, *, session_only: bool = False, audience: str | None = None
+    request: Request,
+    *,
+    session_only: bool = False,
+    audience: str | None = None,
+    setting_up: bool = False,
 ) -> Principal:
     """Who is calling, by bearer token or session cookie; checks CSRF for cookies."""
     context = context_of(request)
@@ -176,6 +184,11 @@ def identify(
     request.state.principal = principal.id
     if principal.via is Via.session and request.method not in SAFE_METHODS:
         _check_csrf(request, principal)
+    if principal.owes_second_step and not setting_up:
+        raise Denied(
+            "Your organisation requires two-step sign-in. Set up your second step in the browser; everything else opens afterwards.",
+            code="second-step-required",
+        )
     if session_only and principal.via is not Via.session:
         raise Denied("An API token cannot do this; sign in with the browser.", code="session-only")
     return principal

@@ -2,7 +2,7 @@
 
 from steward.app.alerting import alert_view, check_channels
 from steward.app.budgeting import BudgetDesk, SeenBudget
-from steward.app.compose import Steward, key_file, open_blobs, open_database, open_steward
+from steward.app.compose import Steward, open_steward
 from steward.app.dashboards import live_figures
 from steward.app.diagnose import diagnose
 from steward.app.evaluating import Sites
@@ -16,6 +16,7 @@ from steward.app.figure_names import (
 )
 from steward.app.findings import Finding
 from steward.app.first_start import FirstStart, prepare_first_start
+from steward.app.foundation import key_file, open_blobs, open_database
 from steward.app.search import Kind, search_project
 from steward.app.stopping import Stopping, end_children
 

@@ -1,12 +1,9 @@
 """Wires connections: databases are read by the data room, everything else goes out by the checked ways."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from steward.app.foundation import Foundation
 from steward.connections import DatabasePlace, Desk
-from steward.core import Bug, Clock, Ids, Settings
-from steward.identity import Identity
-from steward.store import Database, EventLog, SecretStore
+from steward.core import Bug
+from steward.tools import HTTP, MAIL, NETWORK
 from steward.workbench import Workbench
 
 _LONGEST = 60
@@ -32,27 +29,18 @@ class BenchDatabases:
         return f"{kind} {said.partition(' on ')[0]}".strip()[:_LONGEST]
 
 
-def open_connections(
-    settings: Settings,
-    database: Database,
-    secrets: SecretStore,
-    events: EventLog,
-    clock: Clock,
-    ids: Ids,
-    identity: Identity,
-    workbench: Workbench,
-    services: Mapping[str, Any],
-) -> Desk:
+def open_connections(base: Foundation) -> Desk:
     return Desk(
-        settings,
-        database,
-        secrets,
-        events,
-        clock,
-        ids,
-        identity,
-        services["http"],
-        services["mail"],
-        BenchDatabases(workbench),
-        services["blobs"],
+        base.settings,
+        base.database,
+        base.secrets,
+        base.events,
+        base.clock,
+        base.ids,
+        base.identity,
+        base.services.use(HTTP),
+        base.services.use(MAIL),
+        BenchDatabases(base.workbench),
+        base.blobs,
+        base.services.use(NETWORK),
     )

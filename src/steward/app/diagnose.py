@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from steward.app.compose import data_folders, key_file, open_database, open_sandbox
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
 from steward.app.findings import Finding
+from steward.app.foundation import data_folders, key_file, open_database, open_sandbox
 from steward.core import Settings, StewardError
 from steward.models import probe
-from steward.sandbox import Walls
+from steward.sandbox import Walls, load_providers
 from steward.store import (
     Keyring,
     knows_revision,
@@ -24,15 +24,6 @@ from steward.store import (
 )
 
 _GIB = 1 << 30
-_REMEDIES = {
-    "embedded": (
-        "Use Linux 5.13 or newer with Landlock and seccomp, or set STEWARD_SANDBOX__PROVIDER to docker, "
-        "kubernetes or microsandbox."
-    ),
-    "docker": "Start the engine and build the image: docs/guides/sandbox.md says how.",
-    "kubernetes": "Apply deploy/sandbox/kubernetes.yaml and push the image: see docs/guides/sandbox.md.",
-    "microsandbox": "Install the extra 'microsandbox' on a machine with KVM: see docs/guides/sandbox.md.",
-}
 
 
 def diagnose(settings: Settings) -> list[Finding]:
@@ -170,7 +161,7 @@ def _sandbox(settings: Settings) -> Finding:
         try:
             sandbox = open_sandbox(settings)
         except StewardError as error:
-            return Finding("sandbox", "failed", error.message, _REMEDIES[settings.sandbox.provider])
+            return Finding("sandbox", "failed", error.message, _remedy(settings))
         try:
             walls = asyncio.run(sandbox.walls())
         finally:
@@ -192,11 +183,13 @@ def _sandbox(settings: Settings) -> Finding:
     return Finding("sandbox", "ok", message)
 
 
-def _remedy(settings: Settings, walls: Walls) -> str:
-    if walls.tier != "none":
+def _remedy(settings: Settings, walls: Walls | None = None) -> str:
+    if walls is not None and walls.tier != "none":
         variable = "STEWARD_SANDBOX__MINIMUM"
         return f"Set {variable}={walls.tier} to accept these walls, or choose another provider."
-    return _REMEDIES[settings.sandbox.provider]
+    kind = settings.sandbox.provider
+    known = load_providers()
+    return known.get(kind).remedy if kind in known else "Check STEWARD_SANDBOX__PROVIDER."
 
 
 def _model(settings: Settings) -> Finding:

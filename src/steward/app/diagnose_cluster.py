@@ -4,8 +4,8 @@ import asyncio
 from secrets import token_bytes
 from typing import Literal
 
-from steward.app.compose import open_blobs, open_database
 from steward.app.findings import Finding
+from steward.app.foundation import open_blobs, open_database
 from steward.core import Misconfigured, Settings, StewardError, SystemClock
 from steward.runs import Presence
 from steward.store import BlobStore, latest_revision, schema_revision

@@ -1,6 +1,6 @@
 """Where deployments look up the parts of other rooms: tools, skills, agents, connections, models, policies, code."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -30,6 +30,16 @@ class PartSources:
     desk: ModelDesk
     rulebook: Rulebook
     plugins: Plugins
+
+    def names(self) -> dict[str, Callable[[Scope], Sequence[str]]]:
+        """What playbooks may name besides tools, by the field of their document."""
+        return {
+            "agents": lambda scope: [each.agent.name for each in self.agents.listed(scope)],
+            "connections": lambda scope: [
+                each.name for each in self.connections.documents.listed(scope)
+            ],
+            "skills": lambda scope: [each.name for each in self.skills.catalogue(scope)],
+        }
 
     def by_kind(self) -> dict[str, PinSource]:
         return {

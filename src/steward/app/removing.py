@@ -7,12 +7,11 @@ from functools import partial
 from typing import Final
 
 from steward.agents import Threads
-from steward.core import Clock, Conflict, Settings
-from steward.identity import Identity, Periods, Retention
+from steward.app.foundation import Foundation
+from steward.core import Clock, Conflict
+from steward.identity import Periods, Retention
 from steward.observe import sent_until
-from steward.runs import Runs
 from steward.store import Database, EventLog, Scope, refused
-from steward.workbench import Workbench
 
 _KINDS: Final = ("runs", "versions", "events", "audit")
 """In the order in which they go: a version that a kept run changed stays, so that the run can be undone."""
@@ -94,17 +93,10 @@ class Removing:
         return self._clock.now() - timedelta(days=days)
 
 
-def remove_by_retention(
-    settings: Settings,
-    database: Database,
-    clock: Clock,
-    events: EventLog,
-    identity: Identity,
-    runs: Runs,
-    workbench: Workbench,
-    threads: Threads,
-) -> Removing:
+def remove_by_retention(base: Foundation, threads: Threads) -> Removing:
     """Lets the rooms that keep records remove them, and workers ask for it."""
+    settings, database, clock, events = base.settings, base.database, base.clock, base.events
+    runs, workbench, identity = base.runs, base.workbench, base.identity
     runs.removal.before += [threads.forget_turns, workbench.versions.unpin_runs]
     removing = Removing(
         database,

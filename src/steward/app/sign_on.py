@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
+from steward.app.foundation import Foundation
 from steward.connections import Http, HttpAnswer, HttpLimits
-from steward.core import Clock, Ids, Settings
-from steward.identity import Identity
 from steward.identity.sign_on import Admission, Issuers, Logouts, Providers, SignOn
-from steward.store import Database, EventLog, Keyring, SecretStore
 
 _LIMITS: Final = HttpLimits(response_bytes=1 << 20, time=timedelta(seconds=10))
 
@@ -39,18 +37,12 @@ class CheckedWay:
         )
 
 
-def open_sign_on(
-    settings: Settings,
-    database: Database,
-    secrets: SecretStore,
-    events: EventLog,
-    clock: Clock,
-    ids: Ids,
-    keyring: Keyring,
-    identity: Identity,
-    http: Http,
-) -> SignOn:
-    providers = Providers(database, secrets, events, clock, ids, identity.members, settings.sign_on)
+def open_sign_on(base: Foundation) -> SignOn:
+    settings, database, events, clock = base.settings, base.database, base.events, base.clock
+    identity = base.identity
+    providers = Providers(
+        database, base.secrets, events, clock, base.ids, identity.members, settings.sign_on
+    )
     admission = Admission(
         database,
         clock,
@@ -60,6 +52,6 @@ def open_sign_on(
         identity.members,
         identity.invitations,
     )
-    issuers = Issuers(CheckedWay(http), clock)
+    issuers = Issuers(CheckedWay(base.http), clock)
     logouts = Logouts(database, clock, events)
-    return SignOn(providers, issuers, admission, logouts, keyring, clock)
+    return SignOn(providers, issuers, admission, logouts, base.keyring, clock)

@@ -1,11 +1,9 @@
 """Wires the agents: models, planner, operator, explainer, and the program that drives a chat turn."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from steward.agents import (
-    AgentCosts,
     Contexts,
     Explainer,
     Hands,
@@ -23,19 +21,16 @@ from steward.agents import (
 )
 from steward.agents.composed import ComposedAgents
 from steward.agents.skills import Skills
+from steward.app.foundation import Foundation
 from steward.app.governing import Governing
 from steward.app.tracing import counting
-from steward.broker import Broker, Scrubber
+from steward.broker import Broker
 from steward.core import Clock
-from steward.definitions import DefinitionStore
-from steward.identity import Access
 from steward.models import ModelDesk
 from steward.observe import NANO, AgentExplorer
-from steward.playbooks import AgentPast, Playbooks
-from steward.runs import Runs
-from steward.store import Keyring, Scope
+from steward.playbooks import AgentPast, FindAgentPast, Playbooks
+from steward.store import Scope
 from steward.trace import Metrics
-from steward.workbench import Workbench
 
 NONCE_PURPOSE = "untrusted content"
 _LATELY: Final = 30
@@ -54,43 +49,32 @@ class Staff:
 
 
 def hire(
+    base: Foundation,
     broker: Broker,
     desk: ModelDesk,
     live: Live,
-    keyring: Keyring,
     roster: Roster,
     skills: Skills,
     agents: ComposedAgents,
-    scrubber: Callable[[Scope], Scrubber],
 ) -> Staff:
-    paid = PaidDesk(desk, broker, live, scrubber)
-    nonce_key = keyring.derived_for_good(NONCE_PURPOSE)
+    paid = PaidDesk(desk, broker, live, base.scrubbing.scrubber)
+    nonce_key = base.keyring.derived_for_good(NONCE_PURPOSE)
     operator = Operator(broker, paid, nonce_key, skills)
     hands = Hands(operator, roster, agents.find, agents.package, agents.notes.recalled)
     return Staff(desk, paid, roster, hands, nonce_key)
 
 
-def know_prices(
-    playbooks: Playbooks,
-    staff: Staff,
-    governing: Governing,
-    skills: Skills,
-    figures: AgentExplorer,
-    clock: Clock,
-) -> None:
-    """What agents will use: by what they are told, and by what they used lately in runs that somebody may see."""
+def agent_past(figures: AgentExplorer, clock: Clock) -> FindAgentPast:
+    """What agents used lately, for the prices of playbooks."""
 
-    def past(access: Access, name: str) -> AgentPast | None:
-        sight = playbooks.people.sight(access)
-        found = figures.figures(access.scope, clock.now(), _LATELY, name, sight.among)
+    def past(scope: Scope, name: str, among: tuple[str, frozenset[str]] | None) -> AgentPast | None:
+        found = figures.figures(scope, clock.now(), _LATELY, name, among)
         if not found.works or not found.tokens:
             return None
         usd = found.nano_usd / NANO / found.works
         return AgentPast(found.works, _LATELY, usd, found.tokens / found.works)
 
-    tools = governing.broker.tools
-    playbooks.prices.expected = AgentCosts(staff.desk, staff.hands, tools, skills).expected
-    playbooks.prices.agent_past = past
+    return past
 
 
 @dataclass(frozen=True)
@@ -103,28 +87,27 @@ class Planning:
 
 
 def put_to_work(
+    base: Foundation,
     staff: Staff,
     governing: Governing,
-    runs: Runs,
-    workbench: Workbench,
+    playbooks: Playbooks,
     threads: Threads,
     skills: Skills,
     metrics: Metrics,
-    locale_of: Callable[[str], str | None],
-    definitions: DefinitionStore,
 ) -> Planning:
     """Registers the programs of chat turns and of analyses."""
-    broker, rules = governing.broker, RulePlanner()
+    broker, rules, runs, identity = governing.broker, RulePlanner(), base.runs, base.identity
     contexts = Contexts(
-        workbench,
+        base.workbench,
         threads,
         runs,
         broker,
         staff.roster,
         staff.desk,
         skills,
-        locale_of,
-        lambda scope: definitions.current(scope).definitions,
+        lambda user_id: identity.users.get(user_id).locale,
+        lambda scope: base.definitions.current(scope).definitions,
+        identity.projects.name_of,
     )
     turns = Turns(
         broker,
@@ -133,7 +116,7 @@ def put_to_work(
         staff.hands,
         Explainer(staff.paid),
         staff.paid,
-        governing.launcher.inline,
+        playbooks.flow_runner.inline,
         staff.nonce_key,
         counting(metrics),
     )

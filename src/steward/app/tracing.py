@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from steward.agents import Turned
+from steward.app.foundation import Foundation
 from steward.broker import Budgets
-from steward.connections import Http, Syslog
-from steward.core import Clock, Ids, ObserveSettings, Settings, TraceSettings
-from steward.identity import Identity
+from steward.connections import Syslog
+from steward.core import Clock, TraceSettings
 from steward.observe import (
     AgentExplorer,
     AlertRounds,
@@ -34,7 +34,6 @@ from steward.observe import (
     spans_of,
 )
 from steward.runs import QUEUES, Run, Runs
-from steward.store import Database, EventLog
 from steward.trace import Collector, Metrics, ReadGauge, Span
 
 
@@ -58,21 +57,30 @@ class Observations:
     audit: AuditExport
 
 
-def observe_runs(
-    database: Database,
-    events: EventLog,
-    clock: Clock,
-    ids: Ids,
-    identity: Identity,
-    runs: Runs,
-    budgets: Budgets,
-    bystanders: Bystanders,
-    settings: ObserveSettings,
-) -> Observations:
+@dataclass(frozen=True)
+class Figures:
+    """Sums of what runs did, made from their journals."""
+
+    projector: Projector
+    hourly: Hourly
+    agents: AgentExplorer
+
+
+def open_figures(base: Foundation) -> Figures:
+    database, clock, settings = base.database, base.clock, base.settings.observe
     sums = Rollups(database, clock, Kept(settings.minute_figures, settings.hour_figures))
-    runs.parts.chores.append(sums.tidy)
+    base.runs.parts.chores.append(sums.tidy)
     outputs = RunOutputs(database, clock, settings.hour_figures)
-    projector, hourly = Projector(database, runs, sums, outputs), Hourly(database, outputs)
+    projector = Projector(database, base.runs, sums, outputs)
+    return Figures(projector, Hourly(database, outputs), AgentExplorer(database, projector))
+
+
+def observe_runs(
+    base: Foundation, figures: Figures, budgets: Budgets, bystanders: Bystanders
+) -> Observations:
+    database, events, clock, ids = base.database, base.events, base.clock, base.ids
+    identity, runs, settings = base.identity, base.runs, base.settings.observe
+    projector, hourly = figures.projector, figures.hourly
     rounds = AlertRounds(
         database,
         events,
@@ -101,7 +109,7 @@ def observe_runs(
         Overview(database, projector, budgets.spent_usd),
         CostExplorer(database, projector),
         Details(database, projector),
-        AgentExplorer(database, projector),
+        figures.agents,
         traces,
         trees,
         received,
@@ -114,26 +122,16 @@ def observe_runs(
     )
 
 
-def stream_events(
-    settings: Settings,
-    database: Database,
-    events: EventLog,
-    clock: Clock,
-    identity: Identity,
-    runs: Runs,
-    export: AuditExport,
-    http: Http,
-    metrics: Metrics,
-) -> None:
+def stream_events(base: Foundation, export: AuditExport, metrics: Metrics) -> None:
     """Sends the event log on where the settings name a place for it."""
-    chosen = settings.audit.streams
+    chosen, scopes = base.settings.audit.streams, base.identity.projects.scopes
     if not chosen:
         return
-    syslog = Syslog(allow_private=settings.network.allow_private)
+    syslog = Syslog(allow_private=base.settings.network.allow_private)
     streams = AuditStreams(
-        database, events, clock, export, chosen, identity.projects.scopes, http, syslog
+        base.database, base.events, base.clock, export, chosen, scopes, base.http, syslog
     )
-    runs.parts.beside.append(streams.serve)
+    base.runs.parts.beside.append(streams.serve)
     text = "Projects whose last events a stream of the event log did not take."
     metrics.read_on_demand(
         lambda: [ReadGauge("steward_audit_failing", text, dict(streams.failing()), "stream")]

@@ -92,6 +92,7 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
     add_tool,
+    tools_that_answer,
 )
 from steward.broker.toolbox import Toolbox
 from steward.broker.undo import Action, Undoing, UndoPlan, Way
@@ -224,6 +225,7 @@ __all__ = [
     "start_of",
     "system_rule",
     "token_role",
+    "tools_that_answer",
     "untrusted",
     "validated",
     "with_defaults",

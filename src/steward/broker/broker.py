@@ -65,7 +65,7 @@ from steward.runs import (
 )
 from steward.store import Scope, Transaction
 from steward.trace import within_call
-from steward.versions import on_ticket
+from steward.versions import Versions, on_ticket
 
 T = TypeVar("T")
 ASK_HUMAN: Final = "ask_human"
@@ -88,7 +88,7 @@ class Broker:
         budgets: Budgets,
         tokens: TokenDesk,
         clock: Clock,
-        services: Mapping[str, Any],
+        versions: Versions,
         undo_window: timedelta = UNDO_WINDOW,
     ) -> None:
         self.tools = tools
@@ -97,7 +97,7 @@ class Broker:
         self._approvals = approvals
         self._tokens = tokens
         self._clock = clock
-        self._services = services
+        self._versions = versions
         self._spending = Spending(budgets)
         self._people = People(approvals, tools, undo_window)
 
@@ -680,7 +680,7 @@ class Broker:
 
     def _hold(self, execution: Execution, commits: tuple[str, ...]) -> None:
         """Retention keeps what a run refers to: it must stay undoable."""
-        versions, run_id = self._services["workbench"].versions, execution.run.id
+        versions, run_id = self._versions, execution.run.id
         execution.take_along(lambda tx: versions.pin_within(tx, "run", run_id, commits=commits))
 
 

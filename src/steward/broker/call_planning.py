@@ -35,7 +35,7 @@ from steward.broker.policy_text import PolicyVerdict
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.tool import Arguments, Cost, Notebook, Risk, Tool, ToolContext
 from steward.broker.toolbox import Toolbox, remembered
-from steward.core import Denied, Unavailable
+from steward.core import Denied, Services, Unavailable, reaching_for
 from steward.identity import Role
 from steward.runs import UNCERTAIN, Json, Run, Ticket
 from steward.store import Database
@@ -101,7 +101,7 @@ class CallPlanner:
         tools: Toolbox,
         rulebook: Rulebook,
         groups: Groups,
-        services: Mapping[str, Any],
+        services: Services,
     ) -> None:
         self._database = database
         self._tools = tools
@@ -151,7 +151,8 @@ class CallPlanner:
         harmless = decision.verdict is PolicyVerdict.allow and tool.risk.at_most(Risk.compute)
         known = harmless or (seen and decision.verdict is not PolicyVerdict.ask)
         if decision.verdict is not PolicyVerdict.deny and tool.dry_run is not None and not known:
-            preview = await within_time(tool, tool.dry_run(weighed.context, checked))
+            with reaching_for(run.scope):
+                preview = await within_time(tool, tool.dry_run(weighed.context, checked))
         given = checked.model_dump(mode="json")
         return Plan(
             tool=tool.name,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
@@ -67,6 +68,8 @@ def _counted(keyword: Any) -> Any:
     return look
 
 
+_NOTHING_ELSE: Final[Registry[Any]] = Registry()
+"""An empty registry: the default one would fetch foreign schemas over the network."""
 _Validator: Final = validators.extend(
     Draft202012Validator,
     {
@@ -78,6 +81,12 @@ _Validator: Final = validators.extend(
         }.items()
     },
 )
+
+
+@lru_cache(maxsize=512)
+def _validator(schema: str) -> Any:
+    """Made once for all values of a schema: to set one up takes as long as to look at a small value."""
+    return _Validator(json.loads(schema), registry=_NOTHING_ELSE)
 
 
 def schema_problem(schema: Json) -> str | None:
@@ -98,8 +107,7 @@ def schema_problem(schema: Json) -> str | None:
 
 def problems_of(schema: Schema, value: Json, pointer: str = "") -> list[Problem]:
     """Where a value breaks a schema, each with its JSON pointer."""
-    # An empty registry: the default one would fetch foreign schemas over the network.
-    validator = _Validator(schema, registry=Registry())
+    validator = _validator(canonical(schema))
     found: list[Problem] = []
     token = _steps.set(iter(range(_MOST_STEPS)))
     try:

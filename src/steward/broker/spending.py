@@ -1,6 +1,7 @@
 """What calls cost: set aside before, counted after, asked for when it does not suffice."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
@@ -15,8 +16,9 @@ from steward.broker.tool import Cost
 from steward.runs import EntryType, Execution, Json, Run, Status, StepFailed, flow_name
 from steward.store import Transaction
 
-_LONGEST_REASON = 200
+_LONGEST_REASON = 400
 _LONGEST_NAME = 200
+_BEGUN = "budget begun"
 _OPENED = "budget opened"
 
 
@@ -27,20 +29,30 @@ class Spending:
     async def begin(self, execution: Execution) -> None:
         """Gives the run its budget; a second time changes nothing."""
         run, budget = execution.run, _budget(execution)
-        execution.marks.add(_OPENED)
+        execution.marks.add(_BEGUN)
+        parent_id = run.parent_id
+        if parent_id is None:
+            # Nobody waits for it: what draws on it first opens it as well.
+            execution.take_along(lambda tx: self._budgets.open(tx, run, budget))
+            return
 
         def open_budget(tx: Transaction) -> list[str]:
             self._budgets.open(tx, run, budget)
-            return [] if run.parent_id is None else self._budgets.held_by(tx, run.parent_id)
+            return self._budgets.held_by(tx, parent_id)
 
         found = around(await execution.share(open_budget), run.parent_key or "")
-        if found is not None and run.parent_id is not None:
-            execution.holdings[""] = (run.parent_id, found)
+        execution.marks.add(_OPENED)
+        if found is not None:
+            execution.holdings[""] = (parent_id, found)
 
     async def hold(self, execution: Execution, key: str, ahead: Foresight) -> Json:
         """Sets aside what calls below a key will take; a breach, if it is not there."""
 
+        begins = _OPENED not in execution.marks
+
         def take(tx: Transaction) -> Json:
+            if begins:
+                self._budgets.open(tx, execution.run, _budget(execution))
             try:
                 self._budgets.hold(
                     tx,
@@ -55,7 +67,7 @@ class Spending:
                 return breach.to_json()
             return None
 
-        return await execution.share(take)
+        return await self._drawn(execution, take)
 
     async def reserve(
         self, execution: Execution, key: str, estimate: Cost, *, waits: bool = False
@@ -66,7 +78,8 @@ class Spending:
 
         is_free = not draws_on_periods(estimate)
         is_direct = Grant.from_json(execution.request.grant).direct
-        if begins and is_free and is_direct and covers(budget, estimate):
+        is_first = _BEGUN not in execution.marks
+        if is_first and is_free and is_direct and covers(budget, estimate):
             # The one call of its run: nothing else draws on this budget, so it fits, and is not waited for.
             execution.take_along(
                 lambda tx: self._budgets.open_with(tx, run, budget, key, estimate, waits=waits)
@@ -91,7 +104,12 @@ class Spending:
                 return breach.to_json()
             return None
 
-        return await execution.share(take)
+        return await self._drawn(execution, take)
+
+    async def _drawn(self, execution: Execution, take: Callable[[Transaction], Json]) -> Json:
+        found = await execution.share(take)
+        execution.marks.add(_OPENED)
+        return found
 
     async def afford(
         self, execution: Execution, key: str, plan: Plan, ahead: Foresight | None = None

@@ -7,12 +7,12 @@ from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from steward.broker.roles import Part, PartsReader, Role, values_with
-from steward.core import Registry, work
+from steward.core import Registry, Services, work
 from steward.identity import Role as MemberRole
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
@@ -144,8 +144,8 @@ class ToolContext:
     run_id: str
     author: str
     branch: str
-    services: Mapping[str, Any]
-    """What tools may use, by name: `workbench`, `secrets`, `blobs`, `http`, `mail` … Tools open nothing themselves."""
+    services: Services
+    """What tools may use: `context.services.use(HTTP)`. Tools open nothing themselves."""
     settings: Mapping[str, Any]
     """What the project allows the tool, such as the addresses it may call."""
     ticket: Ticket | None = None
@@ -167,6 +167,10 @@ class ToolContext:
 
 
 A = TypeVar("A", bound=Arguments)
+
+
+Answers = Literal["query", "rows", "schema"]
+"""What its value shows: the rows of one query, rows or figures found otherwise, or never a single row."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,9 @@ class Tool(Generic[A]):
     """True where a call keeps more than data on the branch of its run, such as a document; one with an `undo` does."""
     gives: Mapping[str, Any] | None = None
     """JSON Schema of the value that it gives, where that is known: a test that makes no call makes a value from it."""
+    answers: Answers | None = None
+    usual: bool = False
+    """Whether planners are shown it first, whatever is asked."""
     pin: Json = None
     """Names the exact version of a tool that a project can change; None for installed tools."""
 
@@ -242,3 +249,8 @@ def _reader(arguments: type[Arguments]) -> PartsReader:
 TOOLS: Registry[Tool[Any]] = Registry("tool")
 add_tool = TOOLS.adding(Tool)
 """Adds a tool; takes what a `Tool` takes."""
+
+
+def tools_that_answer(*kinds: Answers) -> frozenset[str]:
+    """Names of the installed tools whose value shows that."""
+    return frozenset(name for name, tool in TOOLS if tool.answers in kinds)

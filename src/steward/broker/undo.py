@@ -10,7 +10,16 @@ from steward.broker.grants import Grant
 from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Tool, ToolContext
-from steward.core import Clock, Conflict, Denied, NotFound, Registry, fault
+from steward.core import (
+    Clock,
+    Conflict,
+    Denied,
+    NotFound,
+    Registry,
+    Services,
+    fault,
+    reaching_for,
+)
 from steward.identity import Role
 from steward.runs import Entry, Json, Kind, Runs, Ticket, digest
 from steward.store import Database, EventLog, Scope
@@ -80,7 +89,7 @@ class Undoing:
         versions: Versions,
         tools: Registry[Tool[Any]],
         rulebook: Rulebook,
-        services: Mapping[str, Any],
+        services: Services,
         database: Database,
         events: EventLog,
         clock: Clock,
@@ -221,7 +230,7 @@ class Undoing:
             ticket=Ticket(ticket, digest(action.inverse), action.inverse),
             token_role=turn.token_role,
         )
-        with on_ticket(ticket, run_id):
+        with on_ticket(ticket, run_id), reaching_for(scope):
             outcome = await tool.undo(context, validated(tool, action.arguments), action.inverse)
         return outcome.value
 

@@ -11,7 +11,7 @@ import typer
 
 from steward.cli.direct import call
 from steward.cli.projects import Here
-from steward.core import Invalid
+from steward.core import Invalid, reaching_for
 from steward.flows import DirectCall
 from steward.identity import Role
 from steward.ingest import Inspection, is_address
@@ -76,7 +76,8 @@ def add_table(here: Here, source: str, wanted: Wanted) -> dict[str, Any]:
     table = wanted.table
     if table is None:
         private = access.role >= Role.admin
-        tables = steward.workbench.bringing.inspect_server(url, private=private).tables
+        with reaching_for(access.scope):
+            tables = steward.workbench.bringing.inspect_server(url, private=private).tables
         if len(tables) != 1:
             listed = ", ".join(known.name for known in tables[:20])
             raise Invalid(f"Say which table with --table. There are: {listed}.", code="which-table")

@@ -9,7 +9,7 @@ import typer
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.connections import InstalledService, fetch_description
-from steward.core import Invalid
+from steward.core import Invalid, reaching_for
 
 app = typer.Typer(no_args_is_help=True)
 ServiceArgument = Annotated[str, typer.Argument(help="Id or name of the service.")]
@@ -95,7 +95,8 @@ def install_service(
     if file is not None and url is not None:
         raise Invalid("Give a file or an address, not both.")
     if url is not None:
-        content = asyncio.run(fetch_description(here.steward.connections.around.http, url))
+        with reaching_for(here.scope):
+            content = asyncio.run(fetch_description(here.steward.connections.around.http, url))
         made = services.install_text(here.access, service, content, url, url)
     elif file is None:
         made = services.install_packaged(here.access, service)

@@ -85,7 +85,7 @@ def run_suites(
             cast = Cast(models, access.scope)
         with TemporaryDirectory(prefix="steward-eval-") as folder:
             sites = Sites(settings, Path(folder), cast)
-            found = evaluate(chosen, sites.open, SystemClock().now(), _told)
+            found = evaluate(chosen, sites.open, SystemClock().now(), _show_progress)
         if keep and steward is not None and access is not None:
             kept = steward.evaluations.keep(access, found, title)
             progress(f"Kept as {kept.id}")
@@ -134,7 +134,7 @@ def _written(report: Report, path: Path) -> str:
     return json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _told(case: CaseResult) -> None:
+def _show_progress(case: CaseResult) -> None:
     if sys.stderr.isatty() or case.outcome == "failed":
         progress(f"{case.outcome}: {case.suite}/{case.id} ({case.seconds:.1f} s)")
 

@@ -1,7 +1,9 @@
 """Commands that are imported when somebody calls them, so that the terminal answers at once."""
 
+import gc
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from typer import Typer
@@ -53,7 +55,7 @@ class _Commands(dict[str, Any]):
 def load(name: str, place: str, said: str) -> Any:
     """The command of this name, or the group of commands."""
     module, _, attribute = place.partition(":")
-    found = getattr(import_module(f"steward.cli.{module}"), attribute)
+    found = getattr(_imported(f"steward.cli.{module}"), attribute)
     # Within another one, as commands below the first one are: without markup and completion of their own.
     around = Typer(add_completion=False, rich_markup_mode=None)
     command: Any
@@ -66,6 +68,16 @@ def load(name: str, place: str, said: str) -> Any:
         command = get_command(around)
     command.name = name
     return command
+
+
+def _imported(name: str) -> ModuleType:
+    """Without collecting garbage on the way: what modules make stays, and each look at it all takes a while."""
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def group_of(listed: Listed) -> type[TyperGroup]:

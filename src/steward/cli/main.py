@@ -55,6 +55,7 @@ COMMANDS: Final[Listed] = {
     ),
     "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
     "audit": ("audit:app", "The event log: export for other systems, check exported files."),
+    "network": ("network:app", "The network policy: which places may be called."),
     "retention": ("retention:app", "How long records are kept; legal holds."),
     "user": ("users:app", "People of this installation."),
     "sign-on": ("sign_on:app", "Single sign-on: OpenID providers and roles by group."),

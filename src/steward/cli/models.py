@@ -8,7 +8,7 @@ import typer
 
 from steward.cli.output import progress, table
 from steward.cli.projects import Here, in_project
-from steward.core import Invalid, ModelChoice
+from steward.core import Invalid, ModelChoice, reaching_for
 from steward.flows import DirectCall
 from steward.models import LEVELS, Chosen, Level, Role, examine, name_of, own_scope, set_up
 from steward.models.local import listed_weights, pull_from_ollama
@@ -89,7 +89,8 @@ def add_model(
 @in_project
 def try_model(here: Here, label: LabelArgument) -> None:
     """Ask a model a few short things and remember what it can do; exits with 1 when it does not work."""
-    found = asyncio.run(examine(here.steward.models, _found(here, label)))
+    with reaching_for(here.scope):
+        found = asyncio.run(examine(here.steward.models, _found(here, label)))
     document = {
         "label": label,
         "worked": found.worked,

@@ -14,9 +14,18 @@ from steward.agents import Compared, Recipe, ShadowReport
 from steward.app import Steward
 from steward.cli.output import progress, table
 from steward.cli.projects import Here, in_project
-from steward.core import Invalid, ModelChoice
+from steward.core import Invalid, Misconfigured, ModelChoice
 from steward.identity import Access
-from steward.models import NO_MODEL, Chosen, ConfiguredModels, FixedModels, ModelDesk, Role, name_of
+from steward.models import (
+    NO_MODEL,
+    Chosen,
+    ConfiguredModels,
+    FixedModels,
+    ModelDesk,
+    Role,
+    check_choice,
+    name_of,
+)
 from steward.runs import Run
 
 app = typer.Typer(no_args_is_help=True)
@@ -78,7 +87,7 @@ def shadow(
         progress(f"{next(numbers)} of {len(runs)}: {task.agreement} ({task.seconds:.1f} s)")
 
     report = asyncio.run(steward.planning.shadow.against(access.scope, runs, desk, recipe, tell))
-    here.show(report.to_json(), lambda: _told(report))
+    here.show(report.to_json(), lambda: _report_text(report))
     if report.stopped:
         raise typer.Exit(1)
 
@@ -133,27 +142,23 @@ def _named(model: str, base_url: str | None, key_variable: str | None) -> ModelC
     provider, _, name = model.partition(":")
     if not name:
         raise Invalid("--model is `rules` or `provider:name`.")
+    given = {"base_url": base_url, "api_key_variable": key_variable}
     try:
-        return ModelChoice.model_validate(
-            {
-                "provider": provider,
-                "name": name,
-                **({"base_url": base_url} if base_url else {}),
-                **({"api_key_variable": key_variable} if key_variable else {}),
-            }
+        choice = ModelChoice.model_validate(
+            {"provider": provider, "name": name, **{k: v for k, v in given.items() if v}}
         )
     except ValidationError as refused:
-        wrong = refused.errors()[0]
-        if wrong["loc"] == ("provider",):
-            message = f"--model {model}: {provider!r} is no provider. {wrong['msg']}."
-        else:
-            message = (
-                f"--model {model}: {wrong['msg'].removeprefix('Value error, ')}. Give --base-url."
-            )
-        raise Invalid(message) from None
+        wrong = refused.errors()[0]["msg"].removeprefix("Value error, ")
+        raise Invalid(f"--model {model}: {wrong}.") from None
+    try:
+        check_choice(choice)
+    except Misconfigured as problem:
+        hint = " Give --base-url." if base_url is None else ""
+        raise Invalid(f"--model {model}: {problem.message}{hint}") from None
+    return choice
 
 
-def _told(report: ShadowReport) -> str:
+def _report_text(report: ShadowReport) -> str:
     if not report.tasks:
         return "No chat message has been planned yet."
     tasks = table(

@@ -226,10 +226,10 @@ def compare_revisions(
 ) -> None:
     """Show what differs between two revisions, node by node and field by field."""
     found = here.steward.playbooks.deploying.comparison(here.access, name, left, right)
-    here.show(asdict(found), lambda: _told(found))
+    here.show(asdict(found), lambda: _comparison_text(found))
 
 
-def _told(found: Comparison) -> str:
+def _comparison_text(found: Comparison) -> str:
     lines = []
     for node in found.nodes:
         lines.append(f"{node.state} {node.key} ({node.type})")

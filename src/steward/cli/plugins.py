@@ -67,7 +67,7 @@ def list_plugins(
 def show_wheel(source: Source, *, as_json: AsJson = False) -> None:
     """Show what a wheel declares, without running anything in it; needs no project."""
     wheel = read_wheel(_content(source))
-    show(_declared(wheel), as_json=as_json, text=lambda: _told(wheel))
+    show(_declared(wheel), as_json=as_json, text=lambda: _wheel_text(wheel))
 
 
 @app.command("install")
@@ -86,7 +86,7 @@ def install_plugin(
     wheel = here.steward.plugins.inspect(here.access, content)
     wheel.refuse_problems()
     if not here.as_json:
-        say(_told(wheel))
+        say(_wheel_text(wheel))
     if not yes:
         try:
             agreed = agrees(_question(wheel))
@@ -209,7 +209,7 @@ def _question(wheel: Wheel) -> str:
     return "Install it?"
 
 
-def _told(wheel: Wheel) -> str:
+def _wheel_text(wheel: Wheel) -> str:
     lines = [
         f"{wheel.name} {wheel.version}",
         *([wheel.summary] if wheel.summary else []),

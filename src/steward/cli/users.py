@@ -10,8 +10,9 @@ import typer
 
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, say, show, table
+from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound
-from steward.identity import Erasure, User, parse_role
+from steward.identity import Erasure, SecondStepRule, User, parse_role
 
 app = typer.Typer(no_args_is_help=True)
 Email = Annotated[str, typer.Argument(help="E-mail address of the user.")]
@@ -132,6 +133,73 @@ def turn_two_step_off(email: Email, *, as_json: AsJson = False) -> None:
             f"{user.email} signs in without a code now. They can set it up again in their profile."
         ),
     )
+
+
+@app.command("passkeys")
+@command
+def list_passkeys(email: Email, *, as_json: AsJson = False) -> None:
+    """List a user's passkeys."""
+    with installation() as steward:
+        found = steward.identity.passkeys.listed(_find(steward, email).id)
+    show(
+        [asdict(each) for each in found],
+        as_json=as_json,
+        text=lambda: table(
+            ["Id", "Name", "Added", "Last used"],
+            [(each.id, each.name, each.created_at, each.last_used_at) for each in found],
+            empty="No passkeys. People add them in their profile.",
+        ),
+    )
+
+
+@app.command("remove-passkey")
+@command
+def remove_passkey(
+    email: Email,
+    passkey: Annotated[str, typer.Argument(help="Id, as 'steward user passkeys' shows it.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a passkey, such as after a device was lost; ends the sessions that began with it."""
+    with installation() as steward:
+        user = _find(steward, email)
+        steward.identity.passkeys.remove(user.id, passkey)
+    show(
+        {"email": user.email, "removed": passkey},
+        as_json=as_json,
+        text=lambda: f"The passkey no longer signs {user.email} in.",
+    )
+
+
+@app.command("require-two-step")
+@in_project
+def require_two_step(
+    here: Here,
+    *,
+    on: Annotated[
+        bool | None, typer.Option("--on/--off", help="Change it; without this, only show it.")
+    ] = None,
+) -> None:
+    """Require two-step sign-in of everyone in the organisation who signs in with a password."""
+    second_step = here.steward.identity.second_step
+    found = (
+        second_step.rule(here.access)
+        if on is None
+        else second_step.change(here.access, required=on)
+    )
+    here.show(asdict(found), lambda: "\n".join(_second_step_words(found)))
+
+
+def _second_step_words(found: SecondStepRule) -> Iterator[str]:
+    if found.since is None:
+        yield "Two-step sign-in is not required: a password is enough."
+    else:
+        yield f"Two-step sign-in is required since {found.since:%Y-%m-%d %H:%M} UTC."
+    if found.without:
+        yield "People without a second step:"
+        yield from (f"  {each.name} <{each.email}>" for each in found.without)
+    else:
+        yield "Everyone who signs in here has a second step."
 
 
 @app.command("disable")

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING
 from steward.connections.addresses import (
     Address,
     Allowed,
+    MayReach,
     Resolve,
     refusal,
     resolve_by_system,
     resolve_checked,
 )
 from steward.connections.catalogue import packages
-from steward.connections.catalogue.adapters.graphql import SELECTION
 from steward.connections.catalogue.calls import MOST_PAGES, ServiceAnswer
 from steward.connections.catalogue.conversion import convert_packaged, convert_text
 from steward.connections.catalogue.fetching import fetch_description
+from steward.connections.catalogue.graphql_calls import SELECTION
 from steward.connections.catalogue.installed import PACKAGE, Choice, InstalledService
 from steward.connections.catalogue.names import OPERATION_NAME, SERVICE_NAME
 from steward.connections.catalogue.record import READ, Adapter, Operation, Service
@@ -41,6 +42,8 @@ from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.connections.keepers import Keepers
 from steward.connections.mail import Attachment, Letter, Mailer, MailServer, Receipt, no_password
 from steward.connections.mailbox import Folder, Mailbox, Stored
+from steward.connections.network import LEVELS as NETWORK_LEVELS
+from steward.connections.network import NetworkPolicies, NetworkPolicy
 from steward.connections.received_mail import (
     MOST_MAIL_BYTES,
     ReceivedFile,
@@ -55,7 +58,9 @@ from steward.connections.tls import NamedTls
 from steward.connections.tools import ServerTool
 from steward.connections.types import s3
 from steward.connections.types.http_api import HttpApiSettings, headers
-from steward.connections.types.imap import imap_server
+from steward.connections.types.imap import open_mailbox
+from steward.connections.types.kafka import SignIn as KafkaSignIn
+from steward.connections.types.kafka import kafka_options, kafka_tls, require_kafka
 from steward.connections.types.s3 import S3Settings, fetch, list_objects
 from steward.connections.types.sftp import SftpSettings, sftp_server
 from steward.connections.webhook_schemes import SCHEMES
@@ -70,6 +75,7 @@ __all__ = [
     "MOST_DESCRIPTION_BYTES",
     "MOST_MAIL_BYTES",
     "MOST_PAGES",
+    "NETWORK_LEVELS",
     "OPERATION_NAME",
     "PACKAGE",
     "READ",
@@ -98,12 +104,16 @@ __all__ = [
     "HttpApiSettings",
     "HttpLimits",
     "InstalledService",
+    "KafkaSignIn",
     "Keepers",
     "Letter",
     "MailServer",
     "Mailbox",
     "Mailer",
+    "MayReach",
     "NamedTls",
+    "NetworkPolicies",
+    "NetworkPolicy",
     "Opened",
     "Operation",
     "Place",
@@ -132,16 +142,19 @@ __all__ = [
     "fetch",
     "fetch_description",
     "headers",
-    "imap_server",
+    "kafka_options",
+    "kafka_tls",
     "list_objects",
     "load_connectors",
     "no_password",
+    "open_mailbox",
     "packages",
     "parse_settings",
     "place_of",
     "read_head",
     "read_mail",
     "refusal",
+    "require_kafka",
     "resolve_by_system",
     "resolve_checked",
     "s3",

@@ -1,4 +1,6 @@
-"""Tables of connections: documents, checks, tools of MCP servers, proposals that nobody wants."""
+"""Tables of connections: documents, checks, tools of MCP servers, unwanted proposals, network policies."""
+
+from typing import Any
 
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table, text
 
@@ -14,6 +16,17 @@ from steward.store import (
     metadata,
     scope_columns,
 )
+
+
+def _policy_columns() -> list[Column[Any]]:
+    return [
+        Column("revision", Integer, nullable=False),
+        Column("rules", TypedJson(), nullable=False),
+        Column("author", String(40), nullable=False),
+        Column("call", String(64), nullable=False),
+        Column("created_at", Moment, nullable=False),
+    ]
+
 
 connections = Table(
     "connections",
@@ -81,4 +94,20 @@ dismissals = Table(
     Column("dismissed_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "proposal_id"),
     info=UNHELD,
+)
+
+network_policies = Table(
+    "network_policies",
+    metadata,
+    *scope_columns(),
+    *_policy_columns(),
+    PrimaryKeyConstraint("project_id", "revision"),
+)
+
+organisation_network_policies = Table(
+    "organisation_network_policies",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    *_policy_columns(),
+    PrimaryKeyConstraint("org_id", "revision"),
 )

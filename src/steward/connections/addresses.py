@@ -24,6 +24,8 @@ from steward.core import Denied, Misconfigured, Unavailable
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a name and a port to addresses; tests give their own."""
+MayReach = Callable[[str, int, Sequence[Address]], None]
+"""Raises where the network policy of the project in question does not let a host be called at these addresses."""
 
 _REFUSED_V4: Final = tuple(
     (IPv4Network(network), reason)
@@ -131,7 +133,7 @@ class Allowed:
 
 
 async def resolve_checked(
-    host: str, port: int, *, resolve: Resolve, allowed: Allowed
+    host: str, port: int, *, resolve: Resolve, allowed: Allowed, may_reach: MayReach | None = None
 ) -> tuple[Address, ...]:
     """The addresses of a name, looked up once; refused if any of them may not be called."""
     name = normal_host(host)
@@ -151,6 +153,9 @@ async def resolve_checked(
             found.append(address)
     if not found:
         raise Unavailable(f"The name {host!r} has no address; check its spelling.")
+    if may_reach is not None:
+        # It reads the policy from the database.
+        await asyncio.to_thread(may_reach, name, port, found)
     return tuple(found)
 
 

@@ -15,9 +15,12 @@ from steward.connections.mail import Mailer
 from steward.core import Registry
 
 if TYPE_CHECKING:
+    from steward.connections.catalogue.sign_in import ServiceLine
     from steward.connections.mcp.sign_in import Line
 
-Use = Literal["database", "bucket", "mail", "mailbox", "slack", "http", "mcp", "service", "sftp"]
+Use = Literal[
+    "database", "bucket", "mail", "mailbox", "slack", "http", "mcp", "service", "sftp", "kafka"
+]
 """What tools can do with a connection; a tool asks for one of these."""
 
 
@@ -61,7 +64,9 @@ class Surroundings:
     folders: Folders
     databases: Databases
     line: "Line | None" = None
-    """The sign-in of the connection that is checked, for servers that are signed in to."""
+    """The sign-in of the connection that is checked, for MCP servers that are signed in to."""
+    service_line: "ServiceLine | None" = None
+    """The same for other servers."""
 
 
 S = TypeVar("S", bound=ConnectorSettings)

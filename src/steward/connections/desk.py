@@ -19,9 +19,10 @@ from steward.connections.http import Http
 from steward.connections.keepers import Keepers
 from steward.connections.mail import Mailer
 from steward.connections.mcp.sign_in import SignIns
+from steward.connections.network import NetworkPolicies
 from steward.connections.sign_in_sessions import Status
 from steward.connections.tools import ServerTool, ServerTools
-from steward.core import Clock, Ids, Invalid, Settings
+from steward.core import Clock, Ids, Invalid, Settings, reaching_for
 from steward.identity import Access, Identity, Role
 from steward.store import BlobStore, Database, EventLog, Scope, SecretStore
 
@@ -40,7 +41,9 @@ class Desk:
         mail: Mailer,
         databases: Databases,
         blobs: BlobStore,
+        network: NetworkPolicies,
     ) -> None:
+        self.network = network
         chosen = settings.connections
         home: Path = settings.home
         around = Surroundings(http, mail, Folders.of(chosen.file_folders, home), databases)
@@ -60,6 +63,7 @@ class Desk:
             around,
             self.sign_ins,
             self.service_sign_ins,
+            network,
         )
         self.tools = ServerTools(database, events, clock)
         self.keepers = Keepers(identity)
@@ -95,9 +99,10 @@ class Desk:
         scope = access.scope
         connection = await asyncio.to_thread(self.documents.get, scope, connection_id)
         opened = await asyncio.to_thread(self._server, scope, connection)
-        found = await list_tools(
-            self.around.http, opened.settings, opened.secrets, line=opened.line
-        )
+        with reaching_for(scope):
+            found = await list_tools(
+                self.around.http, opened.settings, opened.secrets, line=opened.line
+            )
         await asyncio.to_thread(self.tools.saw, scope, connection, found.tools)
         return await asyncio.to_thread(self.tools.listed, scope, connection_id)
 
@@ -116,9 +121,10 @@ class Desk:
         opened = await asyncio.to_thread(self._server, scope, connection)
         http, settings, secrets = self.around.http, opened.settings, opened.secrets
         try:
-            return await call_tool(
-                http, settings, secrets, name, arguments, accepted, seconds, opened.line
-            )
+            with reaching_for(scope):
+                return await call_tool(
+                    http, settings, secrets, name, arguments, accepted, seconds, opened.line
+                )
         except ToolChanged as problem:
             await asyncio.to_thread(self.tools.saw, scope, connection, problem.listing.tools)
             raise
@@ -129,13 +135,14 @@ class Desk:
         """Where a person must go to sign in to a server."""
         access.require(Role.admin)
         connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
-        if connection.connector.use == "service":
+        if connection.connector.use != "mcp":
             start = self.service_sign_ins.start
             return await asyncio.to_thread(start, access, connection, redirect_uri)
         opened = await asyncio.to_thread(self._server, access.scope, connection)
-        return await self.sign_ins.start(
-            access, connection, opened.secrets, redirect_uri, metadata_url
-        )
+        with reaching_for(access.scope):
+            return await self.sign_ins.start(
+                access, connection, opened.secrets, redirect_uri, metadata_url
+            )
 
     async def finish_sign_in(
         self, access: Access, connection_id: str, state: str, answer: Mapping[str, str]
@@ -143,25 +150,33 @@ class Desk:
         """Keeps the tokens that a sign-in led to, and tries the connection with them."""
         access.require(Role.admin)
         connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
-        if connection.connector.use == "service":
+        if connection.connector.use != "mcp":
             opened = await asyncio.to_thread(self.open, access.scope, connection)
-            await self.service_sign_ins.finish(access, connection, opened.secrets, state, answer)
-            return connection
-        opened = await asyncio.to_thread(self._server, access.scope, connection)
-        await self.sign_ins.finish(access, connection, opened.secrets, state, answer)
+            with reaching_for(access.scope):
+                await self.service_sign_ins.finish(
+                    access, connection, opened.secrets, state, answer
+                )
+            if connection.connector.use == "service":
+                # Its first call shows whether it accepts the token.
+                return connection
+        else:
+            opened = await asyncio.to_thread(self._server, access.scope, connection)
+            with reaching_for(access.scope):
+                await self.sign_ins.finish(access, connection, opened.secrets, state, answer)
         await self.health.check(access.scope, connection_id, access.user_id)
         return connection
 
     async def sign_out(self, access: Access, connection_id: str) -> None:
         connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
-        if connection.connector.use == "service":
+        if connection.connector.use != "mcp":
             await asyncio.to_thread(self.service_sign_ins.sign_out, access, connection)
         else:
-            await self.sign_ins.sign_out(access, connection)
+            with reaching_for(access.scope):
+                await self.sign_ins.sign_out(access, connection)
 
     def sign_in_status(self, scope: Scope, connection: Connection) -> Status | None:
         """None where nobody signs in to what the connection leads to."""
-        signs = self.service_sign_ins if connection.connector.use == "service" else self.sign_ins
+        signs = self.sign_ins if connection.connector.use == "mcp" else self.service_sign_ins
         return signs.status(scope, connection)
 
     def _server(self, scope: Scope, connection: Connection) -> Opened:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -356,13 +356,3 @@ def _refuse_taken(tx: Transaction, name: str) -> None:
 
 def _taken(name: str) -> Conflict:
     return Conflict(f"There is a connection called {name!r} already; choose another name.")
-
-
-def as_draft(connection: Connection, **changes: Any) -> Draft:
-    """A connection as a draft, to change a part of it."""
-    known = {
-        name: value
-        for name, value in asdict(connection).items()
-        if name in Draft.__dataclass_fields__
-    }
-    return Draft(**{**known, **changes})

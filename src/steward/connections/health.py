@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from steward.connections import _tables as tables
 from steward.connections.connector import ConnectorSettings, Surroundings
 from steward.connections.documents import Connection, Connections, existing
-from steward.core import Clock, Denied, Ids, Misconfigured, NotFound, StewardError
+from steward.connections.network import NetworkPolicies
+from steward.core import Clock, Denied, Ids, Misconfigured, NotFound, StewardError, reaching_for
 from steward.store import Database, EventLog, Scope, SecretStore
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Opened:
     line: "Line | None" = None
     """The sign-in, for MCP servers that are signed in to."""
     service_line: "ServiceLine | None" = None
-    """The same for services of the catalogue."""
+    """The same for services of the catalogue and mailboxes."""
     scope: Scope | None = None
     """The project that it belongs to."""
 
@@ -65,6 +66,7 @@ class Health:
         around: Surroundings,
         signs: "SignIns",
         service_signs: "ServiceSignIns",
+        network: NetworkPolicies,
     ) -> None:
         self._connections = connections
         self._database = database
@@ -75,6 +77,7 @@ class Health:
         self.around = around
         self._signs = signs
         self._service_signs = service_signs
+        self._network = network
 
     def open(self, scope: Scope, connection: Connection) -> Opened:
         """Settings and secrets; refused where a program would be started that nobody accepted."""
@@ -85,6 +88,8 @@ class Health:
                 "runs this installation can look at it and accept it under Connections.",
                 code="program-not-accepted",
             )
+        if connection.program is not None:
+            self._network.check_program(scope, connection.name)
         values: dict[str, str] = {}
         for field, name in connection.secrets.items():
             try:
@@ -122,16 +127,18 @@ class Health:
             secrets = opened.secrets
             seconds = connection.connector.time.total_seconds()
             async with asyncio.timeout(seconds):
-                around = replace(self.around, line=opened.line)
-                words = await connection.connector.check(around, opened.settings, secrets)
+                around = replace(self.around, line=opened.line, service_line=opened.service_line)
+                with reaching_for(scope):
+                    words = await connection.connector.check(around, opened.settings, secrets)
         except TimeoutError:
             seconds = connection.connector.time.total_seconds()
             words, code = f"No answer within {seconds:g} seconds.", "timeout"
         except StewardError as problem:
             words, code = problem.message, problem.specific_code
         spent = self._clock.monotonic() - started
-        if opened is not None and opened.line is not None:
-            secrets = {**secrets, **await asyncio.to_thread(opened.line.values)}
+        for line in (opened.line, opened.service_line) if opened is not None else ():
+            if line is not None:
+                secrets = {**secrets, **await asyncio.to_thread(line.values)}
         check = Check(
             id=self._ids.new("chk"),
             at=self._clock.now(),

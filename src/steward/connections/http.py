@@ -16,6 +16,7 @@ import httpx2
 from steward.connections.addresses import (
     Address,
     Allowed,
+    MayReach,
     Resolve,
     literal_address,
     resolve_by_system,
@@ -42,6 +43,7 @@ _OWN_HEADERS: Final = frozenset(
 )
 _AGENT: Final = "steward"
 _MOST_CERTIFICATES: Final = 100
+_EVERY_ADDRESS: Final = ("0.0.0.0/0", "::/0")
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,14 @@ class Http:
         transport: httpx2.AsyncBaseTransport | None = None,
         tls: ssl.SSLContext | None = None,
         tells_trace: bool = False,
+        may_reach: MayReach | None = None,
     ) -> None:
         """`transport` stands in for the network below the checks; tests see there where a call would go.
 
         With `tells_trace`, programs are told which span of a trace a call belongs to.
         """
         self._tells_trace = tells_trace
+        self._may_reach = may_reach
         self._allowed = Allowed.parse(allow_private)
         self._resolve = resolve
         self._transport = transport
@@ -233,6 +237,17 @@ class Http:
         """A way out for protocol libraries that bring their own client: the same checks for every request."""
         return _Checked(self, most_bytes)
 
+    def inside(self) -> "Http":
+        """The same for addresses that an administrator has named: private ones are as good as public ones."""
+        return Http(
+            allow_private=_EVERY_ADDRESS,
+            resolve=self._resolve,
+            transport=self._transport,
+            tls=self._tls,
+            tells_trace=self._tells_trace,
+            may_reach=self._may_reach,
+        )
+
     def trace_headers(self) -> dict[str, str]:
         """Which span a request of now belongs to, for those who may know."""
         value = traceparent() if self._tells_trace else None
@@ -240,7 +255,11 @@ class Http:
 
     async def checked_addresses(self, place: Place) -> tuple[Address, ...]:
         return await resolve_checked(
-            place.host, place.port, resolve=self._resolve, allowed=self._allowed
+            place.host,
+            place.port,
+            resolve=self._resolve,
+            allowed=self._allowed,
+            may_reach=self._may_reach,
         )
 
     def trusted_certificates(self) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from steward.connections.addresses import (
     Address,
     Allowed,
+    MayReach,
     Resolve,
     resolve_by_system,
     resolve_checked,
@@ -112,7 +113,9 @@ class Mailer:
         allow_private: Sequence[str] = (),
         resolve: Resolve = resolve_by_system,
         tls: ssl.SSLContext | None = None,
+        may_reach: MayReach | None = None,
     ) -> None:
+        self._may_reach = may_reach
         self._allowed = Allowed.parse(allow_private)
         self._resolve = resolve
         self._tls = tls
@@ -120,17 +123,22 @@ class Mailer:
     async def send(self, server: MailServer, letter: Letter) -> Receipt:
         """Hands a letter over. Unavailable with the code `uncertain` means: it may have been taken."""
         message = letter.as_message()
-        addresses = await resolve_checked(
-            server.host, server.port, resolve=self._resolve, allowed=self._allowed
-        )
+        addresses = await self._addresses(server)
         return await asyncio.to_thread(self._hand_over, server, addresses[0], letter, message)
 
     async def greet(self, server: MailServer) -> None:
         """Connects, encrypts and signs in, and sends nothing; what does not work is raised."""
-        addresses = await resolve_checked(
-            server.host, server.port, resolve=self._resolve, allowed=self._allowed
-        )
+        addresses = await self._addresses(server)
         await asyncio.to_thread(self._greeted, server, addresses[0])
+
+    async def _addresses(self, server: MailServer) -> tuple[Address, ...]:
+        return await resolve_checked(
+            server.host,
+            server.port,
+            resolve=self._resolve,
+            allowed=self._allowed,
+            may_reach=self._may_reach,
+        )
 
     def _greeted(self, server: MailServer, address: Address) -> None:
         tls = self._tls or ssl.create_default_context()

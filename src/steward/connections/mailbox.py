@@ -40,6 +40,8 @@ class MailboxServer:
     security: Literal["tls", "starttls"]
     username: str
     password: str = field(repr=False)
+    token: str = field(default="", repr=False)
+    """An access token of OAuth 2, which takes the place of the password."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,11 @@ class Mailbox:
         if server.security == "starttls":
             client.starttls(tls)
         try:
-            client.login(server.username, server.password)
+            _sign_in(client, server)
         except LoginError:
+            what = "sign-in" if server.token else "password"
             raise Misconfigured(
-                f"The mail server {server.host} refused the user name or password."
+                f"The mail server {server.host} refused the user name or {what}."
             ) from None
 
     async def look(self, folder: str, *, change: bool = False) -> Folder:
@@ -219,6 +222,19 @@ class Mailbox:
                 with suppress(OSError):
                     client.shutdown()
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _sign_in(client: Any, server: MailboxServer) -> None:
+    if not server.token:
+        client.login(server.username, server.password)
+    elif client.has_capability("AUTH=OAUTHBEARER"):
+        client.oauthbearer_login(server.username, server.token)
+    elif client.has_capability("AUTH=XOAUTH2"):
+        client.oauth2_login(server.username, server.token)
+    else:
+        raise Misconfigured(
+            f"The mail server {server.host} takes no OAuth 2 tokens. Set the connection's authentication to a password."
+        )
 
 
 def _bounded(size: int) -> int:

@@ -28,6 +28,8 @@ _LONGEST_NAME: Final = 180
 _NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
 """Codecs of Python that are no charsets; two of them take the square of a text's length."""
 _NESTED: Final = re.compile(rb"boundary\s*=|content-type:\s*message/", re.IGNORECASE)
+_STRAY: Final = re.compile(r"(?:<(?![a-zA-Z/!?]))+")
+"""What looks like the beginning of a tag and is none; the parser would hand out each of them by itself."""
 _BLANK: Final = re.compile(r"\n\s*\n\s*\n+")
 
 
@@ -240,10 +242,14 @@ class _Words(HTMLParser):
         if not self._hidden:
             self.words.append(data)
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002 - the library's
+        """What begins with `<![` is a comment, as in browsers; the library would give up at most of them."""
+        return self.parse_bogus_comment(i)
+
 
 def _without_tags(html: str) -> str:
     reader = _Words()
-    reader.feed(html[: 2 * _MOST_TEXT])
+    reader.feed(_STRAY.sub(lambda found: "&lt;" * len(found[0]), html[: 2 * _MOST_TEXT]))
     return _BLANK.sub("\n\n", "".join(reader.words))
 
 

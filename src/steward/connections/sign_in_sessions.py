@@ -82,7 +82,9 @@ class Pending:
 
 
 def unexpected() -> Denied:
-    return Denied("Nobody waits for this sign-in; start it again.", code="wrong-state")
+    return Denied(
+        "This sign-in has expired or was already used. Start it again.", code="wrong-state"
+    )
 
 
 def new_state(project_id: str, connection_id: str) -> str:

@@ -4,6 +4,8 @@ import ssl
 from socket import socket
 from typing import Any
 
+from steward.core import Misconfigured
+
 
 class NamedTls(ssl.SSLContext):
     """Checks certificates by the names of servers while clients connect to addresses that were checked."""
@@ -11,9 +13,16 @@ class NamedTls(ssl.SSLContext):
     def __new__(cls, *_: Any) -> "NamedTls":
         return super().__new__(cls, ssl.PROTOCOL_TLS_CLIENT)
 
-    def __init__(self) -> None:
+    def __init__(self, trusted: str = "") -> None:
+        """`trusted`: certificates in PEM whose servers are trusted instead of those that this machine trusts."""
         self.names: dict[str, str] = {}
-        self.load_default_certs()
+        if not trusted:
+            self.load_default_certs()
+            return
+        try:
+            self.load_verify_locations(cadata=trusted)
+        except (ssl.SSLError, ValueError):
+            raise Misconfigured("The root certificate of the connection cannot be read.") from None
 
     def wrap_bio(
         self,

@@ -27,10 +27,23 @@ from steward.core.errors import (
 from steward.core.events import ACTIVITY, TYPE_PREFIX, Event
 from steward.core.fair_threads import FairThreads, give_way, share_processor
 from steward.core.faults import fault
-from steward.core.ids import Ids, is_id
+from steward.core.ids import Ids, created_at, is_id
 from steward.core.lazy_doors import lazily
 from steward.core.memory import keep_loaded
+from steward.core.network import (
+    NetworkLevel,
+    NetworkRules,
+    check_programs,
+    check_reach,
+    check_rules,
+    levels_from_json,
+    levels_to_json,
+    reaching_for,
+    reaching_scope,
+    rules_from_json,
+)
 from steward.core.plugins import Registry
+from steward.core.services import Offer, Service, Services
 from steward.core.shares import Share, before_requests, is_alone, keep_place, sharing
 
 if TYPE_CHECKING:
@@ -64,6 +77,7 @@ if TYPE_CHECKING:
         ModelsSettings,
         ObserveSettings,
         RunsSettings,
+        SandboxSettings,
         SecretSourceSettings,
         Settings,
         SignOnProvider,
@@ -115,8 +129,11 @@ __all__ = [
     "ModelPrice",
     "ModelsSettings",
     "MovableClock",
+    "NetworkLevel",
+    "NetworkRules",
     "NotFound",
     "ObserveSettings",
+    "Offer",
     "Pace",
     "Part",
     "Problem",
@@ -125,7 +142,10 @@ __all__ = [
     "Registry",
     "RevisionRequired",
     "RunsSettings",
+    "SandboxSettings",
     "SecretSourceSettings",
+    "Service",
+    "Services",
     "Settings",
     "Share",
     "SignOnProvider",
@@ -144,6 +164,10 @@ __all__ = [
     "Work",
     "and_more",
     "before_requests",
+    "check_programs",
+    "check_reach",
+    "check_rules",
+    "created_at",
     "current",
     "discoverable_environment",
     "documents",
@@ -161,16 +185,21 @@ __all__ = [
     "is_id",
     "keep_loaded",
     "keep_place",
+    "levels_from_json",
+    "levels_to_json",
     "load_settings",
     "minimal_environment",
     "mistakes",
     "parse_yaml",
+    "reaching_for",
+    "reaching_scope",
     "read_json",
     "read_lined",
     "read_yaml",
     "report",
     "require_bounded",
     "require_unique_keys",
+    "rules_from_json",
     "secret_from_environment",
     "share_processor",
     "sharing",
@@ -210,6 +239,7 @@ __getattr__ = lazily(
             "ModelsSettings",
             "ObserveSettings",
             "RunsSettings",
+            "SandboxSettings",
             "SecretSourceSettings",
             "Settings",
             "SignOnProvider",

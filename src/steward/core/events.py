@@ -26,7 +26,9 @@ _WORDS: Final = {
     "invitation": "created accepted revoked",
     "member": "changed removed",
     "models": "changed",
+    "network": "changed",
     "notification": "created",
+    "passkey": "added removed signed_in refused",
     "plugin": "installed enabled disabled removed",
     "playbook": "created saved redrawn shared deployed tried changed deleted restored",
     "policy": "changed",
@@ -38,6 +40,7 @@ _WORDS: Final = {
         "redo_failed"
     ),
     "schedule": "created changed deleted missed decided",
+    "second_step": "changed",
     "secret": "changed deleted restored",
     "service": (
         "installed updated removed operation_offered operation_roles_confirmed operation_risk_set"

@@ -15,8 +15,10 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -102,6 +104,16 @@ class HttpSettings(_Section):
         return proxies
 
 
+def _holds_no_password(address: str) -> str:
+    """Addresses are shown in errors and findings."""
+    if urlsplit(address).password is not None:
+        raise ValueError("an address holds no password; there are settings for keys")
+    return address
+
+
+_Address = Annotated[str, AfterValidator(_holds_no_password)]
+
+
 class DatabaseSettings(_Section):
     url: SecretStr | None = Field(
         None, description="`postgresql://…` for PostgreSQL; unset: SQLite in the home folder."
@@ -116,7 +128,7 @@ class BlobSettings(_Section):
         None,
         description="`s3://bucket/prefix` for S3-compatible storage; unset: files in the home folder.",
     )
-    endpoint: str | None = Field(
+    endpoint: _Address | None = Field(
         None, description="Address of an S3-compatible server that is not AWS."
     )
     region: str = Field("us-east-1", description="S3 region.")
@@ -238,7 +250,7 @@ class MetricsSettings(_Section):
 
 
 class TraceSettings(_Section):
-    otlp_endpoint: str | None = Field(
+    otlp_endpoint: _Address | None = Field(
         None,
         description="Where finished runs are sent as OpenTelemetry traces, such as "
         "http://127.0.0.1:4318/v1/traces; MLflow, Phoenix and others take the same. Unset: nowhere.",
@@ -275,8 +287,10 @@ class ConnectionsSettings(_Section):
 
 
 class SandboxSettings(_Section):
-    provider: Literal["embedded", "docker", "kubernetes", "microsandbox"] = Field(
-        "embedded", description="Where SQL and code of agents and people run."
+    provider: str = Field(
+        "embedded",
+        description="Where SQL and code of agents and people run: `embedded`, `docker`, `kubernetes`, `microsandbox`, "
+        "or a provider of an installed package.",
     )
     minimum: Literal["ns", "lsm", "container", "none"] = Field(
         "lsm",
@@ -339,10 +353,9 @@ class RunsSettings(_Section):
 class ModelChoice(_Section):
     """One model: where it is served, under which name, and what it may see."""
 
-    provider: Literal[
-        "openai", "compatible", "ollama", "local", "anthropic", "google", "azure", "bedrock"
-    ] = Field(
-        description="Who serves the model; `compatible` is any server that speaks OpenAI's protocol, `local` one that Steward runs itself."
+    provider: str = Field(
+        description="Who serves the model: `openai`, `anthropic`, `google`, `azure`, `bedrock`, `ollama`, `compatible` (any "
+        "server that speaks OpenAI's protocol), `local` (one that Steward runs itself), or a provider of an installed package."
     )
     name: Annotated[str, Field(min_length=1)] = Field(
         description="The model's name at its provider; at Azure the name of the deployment."
@@ -394,8 +407,6 @@ class ModelChoice(_Section):
 
     @model_validator(mode="after")
     def _complete(self) -> "ModelChoice":
-        if self.provider in {"compatible", "azure"} and self.base_url is None:
-            raise ValueError(f"base_url is needed: the address of the {self.provider} server")
         keys = (self.api_key, self.api_key_secret, self.api_key_variable)
         if sum(key is not None for key in keys) > 1:
             raise ValueError("give one of api_key, api_key_secret and api_key_variable")
@@ -492,7 +503,7 @@ class VaultSource(_SecretSource):
     """The key-value engine, version 2, of a HashiCorp Vault or OpenBao server."""
 
     kind: Literal["vault"]
-    address: Annotated[str, Field(pattern=r"^https?://")]
+    address: Annotated[_Address, Field(pattern=r"^https?://")]
     namespace: str | None = None
     mount: str = "secret"
     path: str = "steward/{project}"

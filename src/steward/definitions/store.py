@@ -73,6 +73,10 @@ class DefinitionStore:
         with self._database.read(scope) as tx:
             return [_revision(row) for row in tx.rows(statement)]
 
+    def learn(self, scope: Scope, author: str, branch: str = MAIN) -> None:
+        """Looks at the values of small datasets, so that what is proposed does not rest on names alone. Blocking."""
+        self._workbench.insights.learn(scope, author, branch)
+
     def proposed(self, scope: Scope, author: str, branch: str = MAIN) -> Definitions:
         """What the data of a branch suggests; starts no computation."""
         datasets = facts_from(self._workbench, scope, author, branch)
@@ -94,6 +98,7 @@ class DefinitionStore:
         self, scope: Scope, author: str, state: State, entries: Sequence[str] | None = None
     ) -> list[tuple[str, Entry]]:
         """Entries as people see them, in that state; unset: all that are only proposed."""
+        self.learn(scope, author)
         known = to_entries(self.merged(scope, author), every_table=True)
         if entries is None:
             entries = [name for name, each in known.items() if "state" not in each]

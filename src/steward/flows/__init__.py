@@ -1,5 +1,6 @@
 """Flows: the graph people draw, as a document; validated, compared, and run by one interpreter."""
 
+from steward.flows._graph import RunAgent
 from steward.flows.changes import diff, differences
 from steward.flows.client_sessions import (
     CALL,
@@ -24,7 +25,14 @@ from steward.flows.expressions import (
 )
 from steward.flows.fast_path import Message, Question, message_of, query_request, question_in
 from steward.flows.interpret import flow_program
-from steward.flows.launch import DEFAULT_BUDGET, FLOW_PROGRAM, Launcher, NodeOutput, Start, tools_in
+from steward.flows.launch import (
+    DEFAULT_BUDGET,
+    FLOW_PROGRAM,
+    AgentTools,
+    Launcher,
+    Start,
+    tools_in,
+)
 from steward.flows.model import (
     Flow,
     build_flow_types,
@@ -42,6 +50,7 @@ from steward.flows.nodes.loop import LoopNode
 from steward.flows.nodes.map import MapNode
 from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.nodes.tool import ToolNode
+from steward.flows.runner import FlowRunner, NodeOutput
 from steward.flows.standing import calls_at, standings
 from steward.flows.trial import agent_trial
 from steward.flows.undo_calls import UndoCalls
@@ -57,6 +66,7 @@ __all__ = [
     "SESSION",
     "UNDO",
     "AgentNode",
+    "AgentTools",
     "Body",
     "Called",
     "Client",
@@ -68,6 +78,7 @@ __all__ = [
     "DirectCalls",
     "ExpressionError",
     "Flow",
+    "FlowRunner",
     "Graph",
     "Language",
     "Launcher",
@@ -81,6 +92,7 @@ __all__ = [
     "Path",
     "Question",
     "Reads",
+    "RunAgent",
     "Start",
     "SubflowNode",
     "ToolNode",

@@ -110,6 +110,17 @@ class _Steps(Evaluator):
         self.activation = names.also(values)
         return self
 
+    def primary(self, tree: "lark.Tree[Any]") -> Any:
+        """Most of what an expression is made of: a name."""
+        child: Any = tree.children[0]
+        if child.data == "ident":
+            try:
+                return self.activation.resolve_variable(child.children[0].value)
+            except KeyError:
+                # The library says which one there is not.
+                return super().primary(tree)
+        return super().primary(tree)
+
     def member_dot_arg(self, tree: "lark.Tree[Any]") -> Any:
         if str(tree.children[1]) in MACROS:
             self._gone_over[id(tree.children[0])] = str(tree.children[1])
@@ -139,7 +150,8 @@ class _Steps(Evaluator):
 
     def _visit_tree(self, tree: "lark.Tree[Any]") -> Any:
         BUDGET.spend(1)
-        found = super()._visit_tree(tree)
+        # As the library does, without the wrappers that it looks for and does not use.
+        found = getattr(self, tree.data)(tree)
         macro = self._gone_over.get(id(tree))
         if macro is None or isinstance(found, list | dict | CELEvalError):
             return found

@@ -114,8 +114,44 @@ class GraphRun:
         for node in self._graph.nodes:
             self._over[node.id] = loop.create_future()
             self._tell(node, self._known(node))
-        await self.execution.together([self._reach(node) for node in self._graph.nodes])
+        chains = [self._follow(chain) for chain in self._chains()]
+        # A row by itself needs no task beside this one.
+        found = [await chains[0]] if len(chains) == 1 else await self.execution.together(chains)
+        ended: dict[str, BaseException] = {}
+        for problems_of_chain in found:
+            ended |= problems_of_chain
+        # What leaves the program outranks an error: the error may look different once all is known.
+        problems = [ended[node.id] for node in self._graph.nodes if node.id in ended]
+        for problem in sorted(problems, key=lambda each: isinstance(each, Exception)):
+            raise problem
         return self._output()
+
+    def _chains(self) -> list[list[Node]]:
+        """The nodes in rows in which each waits for the one before it, whatever else it waits for: a task for each row."""
+        last: dict[str, list[Node]] = {}
+        chains: list[list[Node]] = []
+        for node in self._graph.nodes:
+            before = next(
+                (name for need in node.needs if (name := need.partition(".")[0]) in last), None
+            )
+            chain: list[Node] = [] if before is None else last.pop(before)
+            if not chain:
+                chains.append(chain)
+            chain.append(node)
+            last[node.id] = chain
+        return chains
+
+    async def _follow(self, chain: Sequence[Node]) -> dict[str, BaseException]:
+        """One node after the other; what ends one does not keep the others from saying that they wait."""
+        problems: dict[str, BaseException] = {}
+        for node in chain:
+            try:
+                await self._reach(node)
+            except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as problem:  # noqa: BLE001 - raised again, in the order of the document
+                problems[node.id] = problem
+        return problems
 
     async def _reach(self, node: Node) -> None:
         """Waits for what the node needs, runs or skips it, and lets the ones after it know."""

@@ -98,7 +98,7 @@ class CodeChecks:
             limits=_LIMITS,
             only_check=True,
         )
-        return _told(await self._sandbox.execute(request))
+        return _code_problems(await self._sandbox.execute(request))
 
     def _datasets(self, scope: Scope, user_id: str, code: Code, branch: str) -> list[Readable]:
         found = self._versions.workspace(scope, user_id).datasets(branch)
@@ -124,7 +124,7 @@ def _known(value: Any) -> Any:
     return value if isinstance(value, _SCALARS) and not is_computed else None
 
 
-def _told(response: Response) -> list[CodeProblem]:
+def _code_problems(response: Response) -> list[CodeProblem]:
     if response.status == "done":
         return []
     if response.status != "refused":

@@ -25,7 +25,7 @@ from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.branch import BranchNode
 from steward.flows.nodes.output import OutputNode
 from steward.flows.nodes.subflow import SubflowNode
-from steward.runs import Json
+from steward.runs import Json, canonical
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def require_valid(flow: Flow, tools: Mapping[str, ToolSchema] | None = None) -> 
 
 def runnable(document: Json) -> Flow:
     """The flow of a run; Invalid where it is none. Thousands of runs of one document read and check it once."""
-    return _runnable(json.dumps(document), tuple(NODES))
+    return _runnable(canonical(document), tuple(NODES))
 
 
 @lru_cache(maxsize=64)

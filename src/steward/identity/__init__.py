@@ -19,13 +19,15 @@ from steward.identity.directories.people import People, Record
 from steward.identity.directories.registry import Directories, Directory, GroupRule
 from steward.identity.erasure import ERASABLE, Eraser, Erasure
 from steward.identity.guesses import Guesses
-from steward.identity.invitations import Invitation, InvitationPreview, Invitations
+from steward.identity.invitations import Invitation, InvitationPreview, Invitations, Share
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
+from steward.identity.passkeys import Passkey, Passkeys, RelyingParty, relying_party
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
 from steward.identity.retention import Periods, Retention, RetentionRule
 from steward.identity.roles import Role, parse_role
+from steward.identity.second_step import SecondStep, SecondStepRule
 from steward.identity.sessions import NewSession, OpenSession, Origin, Sessions
 from steward.identity.sign_on.admission import Admission
 from steward.identity.tokens import Token, Tokens
@@ -59,14 +61,17 @@ __all__ = [
     "OpenSession",
     "Organisation",
     "Origin",
+    "Passkey",
     "Passwords",
     "Periods",
     "Principal",
     "Project",
     "Record",
+    "RelyingParty",
     "Retention",
     "RetentionRule",
     "Role",
+    "SecondStepRule",
     "Token",
     "TokenLimits",
     "TwoStepState",
@@ -77,6 +82,7 @@ __all__ = [
     "parse_role",
     "patched",
     "read_filter",
+    "relying_party",
     "simple_equality",
 ]
 
@@ -93,6 +99,7 @@ class Identity:
         settings: IdentitySettings,
         keyring: Keyring,
         passwords: Passwords | None = None,
+        share: Share | None = None,
     ) -> None:
         passwords = passwords or Passwords()
         guesses = Guesses(database, clock, settings)
@@ -100,9 +107,11 @@ class Identity:
         self.eraser = Eraser(database, self.users)
         self.two_step = TwoStep(database, clock, keyring, guesses, self.users)
         self.sessions = Sessions(database, clock, ids, passwords, settings, guesses, self.two_step)
+        self.passkeys = Passkeys(database, clock, ids, events, self.users, self.sessions)
         self.projects = Projects(database, clock, ids, events)
         self.retention = Retention(database, clock, ids, events)
         self.members = Members(database, clock, events)
+        self.second_step = SecondStep(database, clock, events, self.members)
         self.tokens = Tokens(database, clock, ids, events, settings)
         self.client_grants = ClientGrants(database, clock, ids, events)
         self.notifications = Notifications(database, clock, ids, events)
@@ -115,6 +124,7 @@ class Identity:
             self.sessions,
             self.members,
             self.notifications,
+            share,
         )
         admission = Admission(
             database, clock, events, self.users, self.sessions, self.members, self.invitations

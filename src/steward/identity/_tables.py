@@ -33,6 +33,7 @@ organisations = Table(
     id_column(primary_key=True),
     Column("name", String(100), nullable=False),
     Column("created_at", Moment, nullable=False),
+    Column("second_step_since", Moment),
 )
 
 projects = Table(
@@ -96,6 +97,7 @@ sessions = Table(
     Column("ends_at", Moment),
     Column("provider_id", String(40)),
     Column("provider_session", String(255), index=True),
+    Column("passkey_id", String(40)),
     Column("agent", String(200), nullable=False, server_default=""),
     Column("address", String(64), nullable=False, server_default=""),
 )
@@ -137,6 +139,29 @@ recovery_codes = Table(
     Column("code_hash", String(64), nullable=False),
     Column("used_at", Moment),
     PrimaryKeyConstraint("user_id", "code_hash"),
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    id_column(primary_key=True),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("name", TypedText(100), nullable=False),
+    Column("credential_id", LargeBinary, nullable=False, unique=True),
+    Column("public_key", LargeBinary, nullable=False),
+    Column("sign_count", BigInteger, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+)
+
+passkey_challenges = Table(
+    "passkey_challenges",
+    metadata,
+    Column("challenge", String(64), primary_key=True),
+    # The session, or the browser that is about to sign in: only it may answer.
+    Column("holder_hash", String(64), nullable=False),
+    Column("user_id", String(40), ForeignKey("users.id")),
+    Column("expires_at", Moment, nullable=False),
 )
 
 api_tokens = Table(

@@ -45,6 +45,10 @@ class InvitationPreview:
     playbook_id: str | None
 
 
+Share = Callable[[Transaction, str, str, str], None]
+"""Shares a playbook with a person, on behalf of another, in the same transaction."""
+
+
 class Invitations:
     def __init__(
         self,
@@ -56,7 +60,9 @@ class Invitations:
         sessions: Sessions,
         members: Members,
         notifications: Notifications,
+        share: Share | None = None,
     ) -> None:
+        """`share` lets the person see the playbook that an invitation names."""
         self._database = database
         self._clock = clock
         self._ids = ids
@@ -65,8 +71,7 @@ class Invitations:
         self._sessions = sessions
         self._members = members
         self._notifications = notifications
-        self.share: Callable[[Transaction, str, str, str], None] | None = None
-        """Shares a playbook with a person, on behalf of another; set by the room that has playbooks."""
+        self._share = share
 
     def create(
         self,
@@ -191,8 +196,8 @@ class Invitations:
             .values(accepted_at=self._clock.now())
         )
         self._members.add_within(inside, user_id, Role[row.role])
-        if row.playbook_id is not None and self.share is not None:
-            self.share(inside, row.playbook_id, user_id, row.created_by)
+        if row.playbook_id is not None and self._share is not None:
+            self._share(inside, row.playbook_id, user_id, row.created_by)
         self._events.append(inside, "invitation.accepted", row.id, {"user": user_id})
         self._notifications.add_within(
             inside,

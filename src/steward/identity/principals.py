@@ -35,6 +35,8 @@ class Principal:
     session_id: str | None = None
     session_expires_at: datetime | None = None
     limits: TokenLimits | None = None
+    owes_second_step: bool = False
+    """Their organisation requires one: until it is set up, nothing else is open to the session."""
 
     @property
     def id(self) -> str:

@@ -61,6 +61,12 @@ class Projects:
             raise _no_such_project()
         return found[0]
 
+    def name_of(self, scope: Scope) -> str:
+        """What people named a project; nothing where it is gone."""
+        with self._database.read(EVERYWHERE) as tx:
+            rows = tx.rows(sa.select(projects.c.name).where(projects.c.id == scope.project_id))
+        return str(rows[0].name) if rows else ""
+
     def page(
         self, principal: Principal, *, after: str | None = None, limit: int = 200
     ) -> list[Project]:

@@ -24,7 +24,6 @@ from steward.store import (
 
 GRACE: Final = timedelta(days=1)
 """What passes between a change of the periods and the first deletion: time to notice a mistake."""
-_C: Final = retention_rules.c
 
 
 @dataclass(frozen=True)

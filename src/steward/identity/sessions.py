@@ -1,6 +1,6 @@
 """Signing in and staying signed in: passwords, one-time links, browser sessions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from steward.identity._tables import sessions, sign_in_links, users
 from steward.identity.credentials import Passwords, new_token, token_hash
 from steward.identity.guesses import Guesses
 from steward.identity.principals import Principal, Via
+from steward.identity.second_step import owes_second_step
 from steward.identity.two_step import TwoStep
 from steward.identity.users import canonical_email
 from steward.store import EVERYWHERE, Database, Transaction
@@ -31,7 +32,7 @@ class NewSession:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a session comes from: a browser, and the provider that vouched for the person."""
+    """Where a session comes from: a browser, and the provider or the passkey that vouched for the person."""
 
     agent: str = ""
     address: str = ""
@@ -39,6 +40,7 @@ class Origin:
     provider_session: str | None = None
     lifetime: timedelta | None = None
     """The person signs in again after it, however much they use the session."""
+    passkey_id: str | None = None
 
 
 _UNKNOWN = Origin()
@@ -177,12 +179,14 @@ class Sessions:
                 ends_at=ends,
                 provider_id=origin.provider_id,
                 provider_session=origin.provider_session,
+                passkey_id=origin.passkey_id,
                 agent=origin.agent[:_AGENT_LENGTH],
                 address=origin.address[:_ADDRESS_LENGTH],
             )
         )
         principal = Principal(row.id, row.email, row.name, Via.session, csrf, session_id, expires)
-        return NewSession(token, principal, expires)
+        owes = tx.first(_owing(session_id)) is not None
+        return NewSession(token, replace(principal, owes_second_step=owes), expires)
 
     def resolve(self, token: str) -> Principal:
         """Who a session cookie speaks for; keeps a session that is used from expiring."""
@@ -196,6 +200,7 @@ class Sessions:
                 users.c.id.label("user_id"),
                 users.c.email,
                 users.c.name,
+                owes_second_step().label("owes"),
             )
             .join(users, users.c.id == sessions.c.user_id)
             .where(
@@ -209,9 +214,10 @@ class Sessions:
         if row is None:
             raise Unauthenticated("Your session has ended. Sign in again.", code="session-ended")
         expires = self._renew(row, now)
-        return Principal(
+        principal = Principal(
             row.user_id, row.email, row.name, Via.session, row.csrf_token, row.id, expires
         )
+        return replace(principal, owes_second_step=row.owes)
 
     def is_open(self, session_id: str) -> bool:
         statement = (
@@ -221,6 +227,7 @@ class Sessions:
                 sessions.c.id == session_id,
                 sessions.c.expires_at > self._clock.now(),
                 users.c.disabled_at.is_(None),
+                ~owes_second_step(),
             )
         )
         with self._database.read(EVERYWHERE) as tx:
@@ -285,3 +292,8 @@ class Sessions:
 
 def _earlier(moment: datetime, end: datetime | None) -> datetime:
     return moment if end is None else min(moment, end)
+
+
+def _owing(session_id: str) -> sa.Select[Any]:
+    mine = sa.select(sessions.c.id).join(users, users.c.id == sessions.c.user_id)
+    return mine.where(sessions.c.id == session_id, owes_second_step())

@@ -14,9 +14,10 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from steward.core import Clock, Conflict, Invalid, Problem
-from steward.identity._tables import recovery_codes, two_step_keys, users
+from steward.identity._tables import recovery_codes, sessions, two_step_keys, users
 from steward.identity.credentials import token_hash
 from steward.identity.guesses import Guesses
+from steward.identity.second_step import refuse_password_alone
 from steward.identity.users import Users
 from steward.store import EVERYWHERE, Database, Keyring, Transaction, encrypt_again
 
@@ -70,7 +71,9 @@ class TwoStep:
         row = _key_of(tx, user_id)
         return row is not None and row.confirmed_at is not None
 
-    def begin(self, user_id: str, password: str, *, address: str) -> Enrolment:
+    def begin(
+        self, user_id: str, password: str, *, address: str, session_id: str | None = None
+    ) -> Enrolment:
         """A new key for an app. It counts from the first code on that the person types.
 
         Asks for the password: somebody at an unlocked screen could lock its owner out.
@@ -82,6 +85,7 @@ class TwoStep:
         key_id, sealed = self._keyring.seal(key, _context(user_id))
         with self._database.write(EVERYWHERE) as tx:
             person = tx.execute(sa.select(users).where(users.c.id == user_id)).one()
+            refuse_password_alone(tx, session_id)
             if self.is_on_within(tx, user_id):
                 raise Conflict(
                     "Two-step sign-in is on already. Turn it off before you set it up again."
@@ -95,12 +99,19 @@ class TwoStep:
         address = _totp(key).get_provisioning_uri(person.email, _ISSUER)
         return Enrolment(base64.b32encode(key).decode().rstrip("="), address)
 
-    def confirm(self, user_id: str, code: str, *, address: str) -> list[str]:
-        """Turns it on; the recovery codes are shown once."""
+    def confirm(
+        self, user_id: str, code: str, *, address: str, keep_session: str | None = None
+    ) -> list[str]:
+        """Turns it on; the recovery codes are shown once. Sessions that a password alone began end."""
         with self._checked(user_id, code, address) as tx:
             confirmed = {"confirmed_at": self._clock.now()}
             tx.execute(
                 sa.update(two_step_keys).where(two_step_keys.c.user_id == user_id).values(confirmed)
+            )
+            others = sessions.c.id != (keep_session or "")
+            by_password = sessions.c.provider_id.is_(None) & sessions.c.passkey_id.is_(None)
+            tx.execute(
+                sa.delete(sessions).where(sessions.c.user_id == user_id, others, by_password)
             )
             return self._new_recovery_codes(tx, user_id)
 

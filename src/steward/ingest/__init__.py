@@ -21,6 +21,7 @@ from steward.ingest.findings import (
     TableListing,
 )
 from steward.ingest.options import ColumnOption, Limits, Options
+from steward.ingest.reach import INSIDE, PUBLIC, Reach
 from steward.ingest.reading import inspect, inspect_server, load, load_server
 from steward.ingest.retype import retype, retype_sql
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from steward.ingest.querying import Asked
 
 __all__ = [
+    "INSIDE",
+    "PUBLIC",
     "Alternative",
     "Asked",
     "ColumnFinding",
@@ -40,6 +43,7 @@ __all__ = [
     "Loaded",
     "Note",
     "Options",
+    "Reach",
     "Sample",
     "TableListing",
     "inspect",

@@ -196,7 +196,7 @@ def _clean(cell: str | None, dialect: Dialect) -> float:
     if cell is None:
         # Doubled delimiters leave every second field empty.
         return 0.5
-    if dialect.quote is None and cell[:1] == '"' and cell[-1:] == '"' and len(cell) > 1:
+    if dialect.quote != '"' and cell[:1] == '"' and cell[-1:] == '"' and len(cell) > 1:
         return 0.0
     if dialect.quote == '"' and len(cell) > 1 and cell[0] == "'" == cell[-1]:
         return 0.3
@@ -233,16 +233,27 @@ def _aligned(sound: Sequence[Record], width: int) -> list[list[str | None]]:
     last = [r.fields[-1] for r in sound if r.fields is not None and len(r.fields) == width]
     numbered = width > 1 and sum(map(bool, last)) * 2 > len(last)
     comments = sum(record.raw.startswith("#") for record in sound)
+    names = _commented_names(sound, width)
     rows: list[list[str | None]] = []
-    for record in sound:
+    for place, record in enumerate(sound):
         fields: list[str | None] = list(record.fields or ())
-        if record.raw.startswith("#") and comments * 2 < len(sound):
+        if record.raw.startswith("#") and comments * 2 < len(sound) and place != names:
             fields = []
         missing = width - len(fields)
         if missing == 1 and numbered and len(rows) < _FEW and all(fields):
             fields = [None, *fields]
         rows.append([*fields, *[None] * (width - len(fields))])
     return rows
+
+
+def _commented_names(sound: Sequence[Record], width: int) -> int | None:
+    """The last of the comments on top, where it has a text for every column and values follow at once."""
+    first = next((i for i, record in enumerate(sound) if not record.raw.startswith("#")), 0)
+    if first == 0 or width < 2:
+        return None
+    names, values = sound[first - 1].fields or (), sound[first].fields or ()
+    named = len(names) == width and all(cell and not typed(cell) for cell in names)
+    return first - 1 if named and any(cell and typed(cell) for cell in values) else None
 
 
 def _laid_out(

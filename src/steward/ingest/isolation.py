@@ -11,7 +11,7 @@ import json
 import re
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter
 
-from steward.core import Invalid, StewardError, TooLarge, Unavailable, error_from_json, work
+from steward.core import (
+    Invalid,
+    NetworkLevel,
+    StewardError,
+    TooLarge,
+    Unavailable,
+    error_from_json,
+    levels_to_json,
+    work,
+)
 from steward.ingest.findings import Inspection, Loaded
 from steward.ingest.job import Progress, no_progress
 from steward.ingest.options import DEFAULT_LIMITS, DEFAULT_OPTIONS, Limits, Options
@@ -93,12 +102,13 @@ def inspect_server(
     options: Options | None = None,
     *,
     private: bool = False,
+    levels: Sequence[NetworkLevel] = (),
     limits: Limits = DEFAULT_LIMITS,
     scratch: Path | None = None,
     progress: Progress = no_progress,
 ) -> Inspection:
     """`steward.ingest.inspect_server`, isolated; the URL is passed where no one can list it."""
-    request = {"do": "inspect-server", "url": url, "private": private}
+    request = {"do": "inspect-server", "url": url, **_reach(private, levels)}
     return _INSPECTION.validate_python(
         _ask(request, "the server", options, limits, scratch, progress)
     )
@@ -111,12 +121,13 @@ def load_server(
     limits: Limits = DEFAULT_LIMITS,
     *,
     private: bool = False,
+    levels: Sequence[NetworkLevel] = (),
     scratch: Path | None = None,
     progress: Progress = no_progress,
 ) -> Loaded:
     """`steward.ingest.load_server`, isolated."""
     out = str(out_dir.resolve())
-    request = {"do": "load-server", "url": url, "private": private, "out": out}
+    request = {"do": "load-server", "url": url, **_reach(private, levels), "out": out}
     with _cleared_on_failure(out_dir):
         return _LOADED.validate_python(
             _ask(request, "the server", options, limits, scratch, progress)
@@ -130,6 +141,7 @@ def query(
     most: int,
     *,
     private: bool = False,
+    levels: Sequence[NetworkLevel] = (),
     limits: Limits = DEFAULT_LIMITS,
     scratch: Path | None = None,
 ) -> "Asked":
@@ -143,10 +155,14 @@ def query(
         "name": name,
         "sql": sql,
         "most": most,
-        "private": private,
+        **_reach(private, levels),
     }
     answer = _ask(request, name, None, limits, scratch, no_progress)
     return TypeAdapter(Asked).validate_python(answer)
+
+
+def _reach(private: bool, levels: Sequence[NetworkLevel]) -> dict[str, Any]:
+    return {"private": private, "levels": levels_to_json(levels)}
 
 
 @contextlib.contextmanager

@@ -380,8 +380,17 @@ def _highest_names(grid: _Grid, bottom: int) -> int:
         filled = [c for c, cell in enumerate(grid.rows[i]) if cell and cell.strip()]
         if grid.content[i] < 2 or (grid.width > 3 and max(filled) < 2):
             break
+        if _tells_of_the_table(grid, i, filled):
+            break
         top = i
     return top
+
+
+def _tells_of_the_table(grid: _Grid, row: int, filled: Sequence[int]) -> bool:
+    """Whether a few cells at the left hold measures, such as the place of a station: no names above names."""
+    packed = len(filled) == max(filled) + 1 and len(filled) * 2 < grid.width
+    cells = [(grid.rows[row][c] or "").strip() for c in filled if grid.looks[row][c] == "number"]
+    return packed and any(_WHOLE.fullmatch(cell) is None for cell in cells)
 
 
 def _names_go_on(grid: _Grid, row: int) -> bool:

@@ -135,7 +135,7 @@ def mysql_session(address: Address, seconds: int) -> Iterator[Mysql]:
     except StewardError:
         raise
     except pymysql.MySQLError as problem:
-        raise _told(address, problem) from None
+        raise _source_error(address, problem) from None
     except _MALFORMED as problem:
         # The driver trusts the form of what it reads; a server may send anything.
         raise Unavailable(
@@ -243,7 +243,7 @@ def _conversions() -> Mapping[Any, Any]:
     }
 
 
-def _told(address: Address, problem: pymysql.MySQLError) -> StewardError:
+def _source_error(address: Address, problem: pymysql.MySQLError) -> StewardError:
     number = problem.args[0] if problem.args and isinstance(problem.args[0], int) else 0
     said = str(problem.args[-1]) if problem.args else type(problem).__name__
     said = said.replace(address.password, "…") if address.password else said

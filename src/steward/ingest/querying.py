@@ -21,7 +21,7 @@ from steward.ingest.asking import fenced
 from steward.ingest.databases import duckdb_session
 from steward.ingest.job import Job
 from steward.ingest.opening import connected, remote
-from steward.ingest.reach import reachable
+from steward.ingest.reach import Reach, reachable
 
 MOST_ROWS: Final = 10_000
 _LONGEST_CELL: Final = 10_000
@@ -50,11 +50,11 @@ class Asked:
     kind: str
 
 
-def query_server(job: Job, url: str, sql: str, most: int, *, private: bool) -> Asked:
+def query_server(job: Job, url: str, sql: str, most: int, *, reach: Reach) -> Asked:
     address = parse_address(url)
     statement = fenced(sql, address.kind, most + 1)
     started = time.monotonic()
-    address = reachable(address, private=private)
+    address = reachable(address, reach)
     with connected(job, address) as server:
         if server.mysql is None:
             found = server.session.execute(f"SELECT * FROM {remote(statement)}")
@@ -167,10 +167,10 @@ def version(kind: str) -> str:
     return "SELECT sqlite_version()" if kind == "sqlite" else "SELECT version()"
 
 
-def probe(job: Job, url: str | None, *, private: bool) -> Asked:
+def probe(job: Job, url: str | None, *, reach: Reach) -> Asked:
     """Opens the connection and asks the database what it is."""
     if url is not None:
-        return query_server(job, url, version(parse_address(url).kind), 1, private=private)
+        return query_server(job, url, version(parse_address(url).kind), 1, reach=reach)
     if not job.path.is_file():
         raise Unavailable(f"There is no file {job.name!r}.", code="source-unavailable")
     return query_file(job, version(_kind(job.path)), 1)

@@ -5,11 +5,11 @@ next time gains nothing.
 """
 
 import socket
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
-from steward.core import Denied, Unavailable
+from steward.core import Denied, NetworkLevel, Unavailable, check_reach
 from steward.ingest.address import Address
 
 # Python calls these global, but what is behind them is not: other addresses are embedded, or a cloud answers.
@@ -19,15 +19,29 @@ _NOT_PUBLIC: Final = tuple(
 _PUBLIC_V6: Final = IPv6Network("2000::/3")
 
 
-def reachable(address: Address, *, private: bool) -> Address:
-    """The address with the place to connect to; refused if that is private and may not be."""
+@dataclass(frozen=True)
+class Reach:
+    """What may be reached: whether private addresses, and what network policies say."""
+
+    private: bool = False
+    levels: tuple[NetworkLevel, ...] = ()
+
+
+PUBLIC: Final = Reach()
+INSIDE: Final = Reach(private=True)
+
+
+def reachable(address: Address, reach: Reach) -> Address:
+    """The address with the place to connect to; refused if that is private and may not be, or a policy forbids it."""
     if address.host.startswith("/"):
-        _refuse_unless(private, address, "a socket of this machine")
+        _refuse_unless(reach.private, address, "a socket of this machine")
+        check_reach(reach.levels, address.host, address.port, ("127.0.0.1",))
         return address
     found = [ip_address(text.partition("%")[0]) for text in _resolved(address)]
     for place in found:
         if not is_public(place):
-            _refuse_unless(private, address, "a private address")
+            _refuse_unless(reach.private, address, "a private address")
+    check_reach(reach.levels, address.host, address.port, found)
     # An address of the older kind works from more places.
     chosen = min(found, key=lambda place: place.version)
     return replace(address, place=str(chosen))

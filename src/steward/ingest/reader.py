@@ -11,9 +11,10 @@ from typing import IO, Any, Final, NoReturn
 
 from pydantic import TypeAdapter
 
-from steward.core import StewardError, TooLarge, error_to_json
+from steward.core import StewardError, TooLarge, error_to_json, levels_from_json
 from steward.ingest.job import Progress
 from steward.ingest.options import Limits, Options
+from steward.ingest.reach import Reach
 from steward.isolation import lower_limits
 
 STDERR: Final = "stderr"
@@ -93,14 +94,14 @@ def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
             **common,
         ),
         "inspect-server": lambda: reading.inspect_server(
-            request["url"], options, private=request["private"], limits=limits, **common
+            request["url"], options, reach=_reach(request), limits=limits, **common
         ),
         "load-server": lambda: reading.load_server(
             request["url"],
             options,
             Path(request["out"]),
             limits,
-            private=request["private"],
+            reach=_reach(request),
             **common,
         ),
         "query": lambda: reading.query(
@@ -108,12 +109,16 @@ def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
             request["name"],
             request["sql"],
             request["most"],
-            private=request["private"],
+            reach=_reach(request),
             limits=limits,
             scratch=scratch,
         ),
     }
     return {"result": asdict(doing[request["do"]]())}
+
+
+def _reach(request: dict[str, Any]) -> Reach:
+    return Reach(request["private"], levels_from_json(request["levels"]))
 
 
 def _reporter(out: IO[str]) -> Progress:

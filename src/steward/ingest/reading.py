@@ -18,6 +18,7 @@ from steward.ingest.options import (
     Options,
     checked,
 )
+from steward.ingest.reach import PUBLIC, Reach
 from steward.tables import parquet_source
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def inspect_server(
     url: str,
     options: Options | None = None,
     *,
-    private: bool = False,
+    reach: Reach = PUBLIC,
     limits: Limits | None = None,
     scratch: Path | None = None,
     progress: Progress = no_progress,
@@ -90,7 +91,7 @@ def inspect_server(
     from steward.ingest import servers
 
     with _job(None, "the server", options, limits, scratch, progress) as job:
-        return servers.inspect(job, url, private=private)
+        return servers.inspect(job, url, reach=reach)
 
 
 def load_server(
@@ -99,7 +100,7 @@ def load_server(
     out_dir: Path,
     limits: Limits | None = None,
     *,
-    private: bool = False,
+    reach: Reach = PUBLIC,
     scratch: Path | None = None,
     progress: Progress = no_progress,
 ) -> Loaded:
@@ -108,7 +109,7 @@ def load_server(
 
     with _job(None, "the server", options, limits, scratch, progress) as job:
         out_dir.mkdir(parents=True, exist_ok=True)
-        return _with_reasons(job, servers.load(job, url, out_dir, private=private), out_dir)
+        return _with_reasons(job, servers.load(job, url, out_dir, reach=reach), out_dir)
 
 
 def query(
@@ -117,7 +118,7 @@ def query(
     sql: str | None,
     most: int,
     *,
-    private: bool = False,
+    reach: Reach = PUBLIC,
     limits: Limits | None = None,
     scratch: Path | None = None,
 ) -> "Asked":
@@ -127,9 +128,9 @@ def query(
     path, url = (source, None) if isinstance(source, Path) else (None, source)
     with _job(path, name, None, limits, scratch, no_progress) as job:
         if sql is None:
-            return querying.probe(job, url, private=private)
+            return querying.probe(job, url, reach=reach)
         if url is not None:
-            return querying.query_server(job, url, sql, most, private=private)
+            return querying.query_server(job, url, sql, most, reach=reach)
         return querying.query_file(job, sql, most)
 
 

@@ -150,13 +150,19 @@ class _Splitter:
             closing = self._closing(text, position)
             if closing is None:
                 return False
-            position = closing
+            position = self._past_blanks(text, closing)
             if position == len(text):
                 return True
             if not text.startswith(self._delimiter, position):
                 self.problem = "text follows a closing quote"
                 return True
             position += len(self._delimiter)
+
+    def _past_blanks(self, text: str, position: int) -> int:
+        """Blanks between a closing quote and what ends the field say nothing."""
+        while text.startswith(" ", position) and self._delimiter != " ":
+            position += 1
+        return position
 
     def feed_end(self, end: str) -> None:
         """Takes the line end inside an open field."""

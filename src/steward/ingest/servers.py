@@ -17,7 +17,7 @@ from steward.ingest.job import Job, check_width
 from steward.ingest.names import Naming, unique_names
 from steward.ingest.numbers import ROUNDED
 from steward.ingest.opening import Server, connected
-from steward.ingest.reach import reachable
+from steward.ingest.reach import Reach, reachable
 from steward.ingest.readings import Reading
 from steward.ingest.stage import LINE, column_of
 from steward.ingest.texts import TextColumn, TextTable
@@ -103,9 +103,9 @@ class _ServerColumn:
     """Whether the server prints zeros before its numbers."""
 
 
-def inspect(job: Job, url: str, *, private: bool) -> Inspection:
-    """`private`: whether servers on private addresses may be reached."""
-    address = reachable(parse_address(url), private=private)
+def inspect(job: Job, url: str, *, reach: Reach) -> Inspection:
+    """`reach`: which servers may be reached."""
+    address = reachable(parse_address(url), reach)
     with connected(job, address) as server:
         connection = server.session
         table = _table(job, server, address, choose_first=True)
@@ -129,8 +129,8 @@ def inspect(job: Job, url: str, *, private: bool) -> Inspection:
     )
 
 
-def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
-    address = reachable(parse_address(url), private=private)
+def load(job: Job, url: str, out_dir: Path, *, reach: Reach) -> Loaded:
+    address = reachable(parse_address(url), reach)
     with connected(job, address) as server:
         connection = server.session
         table = _table(job, server, address, choose_first=False)

@@ -166,7 +166,7 @@ class Tools:
                 )
                 if await self._questions.decide(caller.access, approval, answer):
                     run = await self._settled(context, caller.access, run)
-        return await asyncio.to_thread(self._told, run)
+        return await asyncio.to_thread(self._tool_result, run)
 
     async def _settled(self, context: Context, access: Access, run: Run) -> Run:
         """The run once it is over or waits for a person; or as it is when that takes long."""
@@ -215,7 +215,7 @@ class Tools:
         kinds = {wait["kind"] for wait in run.waits or ()}
         return bool(kinds & {"question", "budget", "uncertain"})
 
-    def _told(self, run: Run) -> types.CallToolResult:
+    def _tool_result(self, run: Run) -> types.CallToolResult:
         if not run.status.is_final:
             about: dict[str, Any] = {"run_id": run.id, "status": run.status.value}
             return types.CallToolResult(

@@ -43,6 +43,8 @@ from steward.models.messages import (
 from steward.models.prices import Prices
 from steward.models.probe import ModelFinding, probe
 from steward.models.provided import name_of
+from steward.models.providers import ModelProvider, check_choice
+from steward.models.providers import load_providers as load_model_providers
 from steward.models.setups import LEVELS, Level, Setup, SetUpModel, SetupRevision, Setups, own_scope
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "ModelAnswer",
     "ModelDesk",
     "ModelFinding",
+    "ModelProvider",
     "OnDelta",
     "Patience",
     "Prices",
@@ -91,9 +94,11 @@ __all__ = [
     "Usage",
     "User",
     "Way",
+    "check_choice",
     "examine",
     "gist",
     "hurried",
+    "load_model_providers",
     "message_from_json",
     "name_of",
     "own_scope",

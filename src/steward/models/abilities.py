@@ -9,6 +9,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core import Clock, ModelChoice
 from steward.models import _tables as tables
+from steward.models.providers import known_provider
 from steward.store import EVERYWHERE, Database
 
 Way = Literal["json_schema", "json_object_schema", "json_object", "text"]
@@ -19,8 +20,6 @@ JSON, and `text` asks for it in words."""
 WAYS: Final[tuple[Way, ...]] = ("json_schema", "json_object_schema", "json_object", "text")
 _SMALL_CONTEXT: Final = 16_000
 _SMALL_MODEL: Final = 12_000_000_000
-_OWN_SERVERS: Final = frozenset({"compatible", "ollama", "local"})
-"""Servers that people run themselves: where they tell nothing, a small model is the safe guess."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,9 @@ class Abilities:
             return self.parameters < _SMALL_MODEL
         if self.context is not None and self.context < _SMALL_CONTEXT:
             return True
-        return choice.provider in _OWN_SERVERS
+        # Where an own server tells nothing, a small model is the safe guess.
+        provider = known_provider(choice)
+        return provider is not None and provider.is_own_server
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Final, Protocol, TypeAlias
 
-from steward.core import Misconfigured, StewardError
+from steward.core import Misconfigured, StewardError, reaching_for
 from steward.models.answer import Attempt, ModelAnswer
 from steward.models.backend import Backend, Delta, Failed, OnDelta, gist
 from steward.models.lineup import NO_MODEL, Lineup, Role
@@ -140,7 +140,8 @@ class ModelDesk:
         shown = _Shown(on_delta)
         for number, backend in enumerate(backends, 1):
             try:
-                return await self._patiently(backend, request, shown, attempts)
+                with reaching_for(scope):
+                    return await self._patiently(backend, request, shown, attempts)
             except Failed as failure:
                 errors.append(failure.error)
                 if number < len(backends):

@@ -13,6 +13,7 @@ from steward.models.backend import Backend, Delta, Failed
 from steward.models.lineup import Chosen, ConfiguredModels
 from steward.models.messages import Asking, Request, ToolSpec, User
 from steward.models.provided import address_of, load, name_of
+from steward.models.providers import known_provider
 from steward.models.telling_servers import told_by
 
 _WORD: Final = "marigold"
@@ -65,7 +66,8 @@ async def examine(models: ConfiguredModels, chosen: Chosen) -> Examined:
     choice = chosen.choice
     backend = models.backend(chosen)
     try:
-        if choice.provider != "local":
+        provider = known_provider(choice)
+        if provider is not None and provider.open is not None:
             await asyncio.to_thread(load, choice)
         began = time.perf_counter()
         pieces, plain = await _heard(backend, _WORDS)
@@ -82,7 +84,8 @@ async def examine(models: ConfiguredModels, chosen: Chosen) -> Examined:
         found |= await _of_two_at_once(backend)
     except Failed as failure:
         return Examined(False, failure.error.message, code=failure.error.specific_code)
-    found |= await told_by(choice, address_of(choice), models.key(chosen))
+    line = await models.line(chosen)
+    found |= await told_by(choice, address_of(choice), models.key(chosen), line)
     known = await asyncio.to_thread(lambda: models.memory.learn(choice, **found))
     return Examined(True, _words(choice, known, seconds), seconds, "", known)
 

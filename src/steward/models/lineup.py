@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from steward.core import (
     Misconfigured,
@@ -21,9 +22,19 @@ from steward.models.backend import Backend, Failed, OnDelta, Patience
 from steward.models.local.server import LocalServers
 from steward.models.messages import Request
 from steward.models.prices import Prices
-from steward.models.provided import ProvidedModel, name_of, needs_key, settings_of
+from steward.models.provided import (
+    ProvidedModel,
+    name_of,
+    needs_key,
+    place_of_model,
+    settings_of,
+)
+from steward.models.providers import check_choice, provider_of
 from steward.models.setups import LEVELS, SetUpModel, Setups, own_scope
 from steward.store import Scope, SecretStore
+
+if TYPE_CHECKING:
+    import httpx2
 
 NO_MODEL: Final = (
     "No language model is set up. Simple questions, recipes and playbooks work without one. An admin can add a model "
@@ -38,8 +49,9 @@ class Role(StrEnum):
 
 
 Source = Literal["settings", "project", "organisation"]
-Reach = Callable[[str], Awaitable[None]]
-"""Looks at the address of a server before it is asked; raises where it may not be."""
+Reach: TypeAlias = "Callable[[str, bool], Awaitable[httpx2.AsyncBaseTransport | None]]"
+"""Looks at the address of a server before it is asked, and whether it may be a private one; raises where it may not be
+called. Gives the line that leads to the address which was looked at, where that matters."""
 
 
 class Lineup(Protocol):
@@ -83,9 +95,11 @@ class ConfiguredModels:
         *,
         setups: Setups | None = None,
         memory: AbilityMemory | None = None,
-        reach: Reach | None = None,
+        reach: "Reach | None" = None,
         servers: LocalServers | None = None,
     ) -> None:
+        for name in ("default", *Role):
+            _check_settings(f"models.{name}", getattr(settings, name))
         self._settings = settings
         self._secrets = secrets
         self.setups = setups
@@ -94,10 +108,8 @@ class ConfiguredModels:
         self.memory = memory or AbilityMemory()
 
     def choices(self, scope: Scope | None, role: Role) -> list[Chosen]:
-        own: ModelChoice | None = getattr(self._settings, role.value)
-        first = own or self._settings.default
-        if first is not None:
-            return [Chosen(choice, keys=scope) for choice in _chain(first)]
+        if fixed := list(_chain_of(self._settings, role)):
+            return [Chosen(choice, keys=scope) for choice in fixed]
         if scope is None or self.setups is None:
             return []
         for level in LEVELS:
@@ -133,18 +145,23 @@ class ConfiguredModels:
     def backend(self, chosen: Chosen) -> Backend:
         choice = chosen.choice
         try:
-            key = self.key(chosen)
+            provider, key = provider_of(choice), self.key(chosen)
         except Misconfigured as problem:
             # Not raised here: a fallback may have its key.
             return _Unusable(name_of(choice), settings_of(choice), problem)
         own = {} if chosen.price is None else {name_of(choice): chosen.price}
         prices = Prices({**self._settings.prices, **own})
-        if choice.provider == "local":
+        if provider.open is None:
             return _Local(choice, prices, self.memory, self.servers)
-        model = ProvidedModel(choice, key, prices, self.memory)
-        if chosen.near or choice.base_url is None or self._reach is None:
-            return model
-        return _Guarded(model, self._reach, choice.base_url)
+        line = partial(self.line, chosen)
+        return ProvidedModel(choice, key, prices, self.memory, line=line)
+
+    async def line(self, chosen: Chosen) -> "httpx2.AsyncBaseTransport | None":
+        """A line to the model where it needs one of its own; raises where it may not be called from here."""
+        address = place_of_model(chosen.choice)
+        if self._reach is None or address is None:
+            return None
+        return await self._reach(address, chosen.near)
 
     def key(self, chosen: Chosen) -> str | None:
         """The key, for the code that asks the model; it must not reach a prompt, log, trace or error."""
@@ -259,35 +276,24 @@ class _Local:
             raise Failed(problem) from None
 
 
-class _Guarded:
-    """A model at an address that must be public: names are looked up anew each time, since they can move."""
-
-    def __init__(self, model: ProvidedModel, reach: Reach, address: str) -> None:
-        self._model = model
-        self._reach = reach
-        self._address = address
-        self.model = model.model
-        self.settings = model.settings
-        self.may_see_rows = model.may_see_rows
-        self.patience = model.patience
-
-    @property
-    def in_stages(self) -> bool:
-        return self._model.in_stages
-
-    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
-        return self._model.quote(input_tokens, output_tokens)
-
-    async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
-        try:
-            await self._reach(self._address)
-        except StewardError as problem:
-            raise Failed(problem) from None
-        return await self._model.answer(request, on_delta)
-
-
 def set_up(model: SetUpModel, source: Source, label: str, keys: Scope) -> Chosen:
     return Chosen(model.choice(), source, label, keys, model.price, model.near)
+
+
+def _check_settings(name: str, choice: ModelChoice | None) -> None:
+    for each in () if choice is None else _chain(choice):
+        try:
+            check_choice(each)
+        except Misconfigured as problem:
+            said = f"Some settings are not valid: {name}: {problem.message}"
+            raise Misconfigured(said, code="model-misconfigured") from None
+
+
+def _chain_of(settings: ModelsSettings, role: Role) -> Iterator[ModelChoice]:
+    own: ModelChoice | None = getattr(settings, role.value)
+    first = own or settings.default
+    if first is not None:
+        yield from _chain(first)
 
 
 def _chain(choice: ModelChoice) -> Iterator[ModelChoice]:

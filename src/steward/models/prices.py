@@ -5,9 +5,9 @@ from decimal import Decimal
 from typing import Final
 
 from steward.core import ModelChoice, ModelPrice
+from steward.models.providers import provider_of
 
 _MILLION: Final = Decimal(1_000_000)
-_THEIR_NAMES: Final = {"bedrock": "aws"}
 
 
 class Prices:
@@ -31,7 +31,7 @@ class Prices:
             writing = own.input if own.cache_write is None else own.cache_write
             spent = own.input * fresh + own.output * output_tokens
             return (spent + reading * cache_read_tokens + writing * cache_write_tokens) / _MILLION
-        if choice.provider in {"compatible", "ollama", "local"}:
+        if provider_of(choice).is_own_server:
             return None  # a name found at another provider would be that provider's price
         return _listed(choice, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
 
@@ -47,7 +47,7 @@ def _listed(
         cache_read_tokens=cache_reads,
         cache_write_tokens=cache_writes,
     )
-    provider = _THEIR_NAMES.get(choice.provider, choice.provider)
+    provider = provider_of(choice).listed_as or choice.provider
     try:
         return calc_price(usage, choice.name, provider_id=provider).total_price
     except (LookupError, ValueError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal
 
-from steward.core import ModelChoice, Settings
+from steward.core import Misconfigured, ModelChoice, Settings
 from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Delta, Failed
 from steward.models.lineup import Chosen, ConfiguredModels, Role
@@ -41,7 +41,10 @@ class ModelFinding:
 
 def probe(settings: Settings) -> ModelFinding:
     """One finding about all models of the settings; asks each of them once, at their price."""
-    models = ConfiguredModels(settings.models)
+    try:
+        models = ConfiguredModels(settings.models)
+    except Misconfigured as problem:
+        return ModelFinding("model", "failed", problem.message, _REMEDY)
     asked: dict[tuple[str, str | None], _Asked] = {}
     for role in Role:
         for number, chosen in enumerate(models.choices(None, role)):

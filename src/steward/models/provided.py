@@ -3,19 +3,21 @@
 import asyncio
 import json
 import ssl
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from steward.core import Misconfigured, ModelChoice, keep_loaded
+from steward.core import ModelChoice, StewardError, keep_loaded
 from steward.models.abilities import WAYS, Abilities, AbilityMemory, Way
 from steward.models.answer import ModelAnswer, Usage
 from steward.models.backend import Delta, Failed, OnDelta, Patience
 from steward.models.messages import Call, Json, Request, part_to_json, parts_from_json
 from steward.models.prices import Prices
+from steward.models.providers import known_provider, provider_of
 from steward.models.spoken_tools import is_spoken_call, spoken, understood
 
 if TYPE_CHECKING:
@@ -24,17 +26,9 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 _CONNECT_S = 10.0
-_KEYLESS = "none"
-"""Sent where no key is set. Without it some SDKs would look for a key of another provider in the environment."""
-_ADDRESSES = {
-    "openai": "https://api.openai.com/v1",
-    "ollama": "http://127.0.0.1:11434/v1",
-    "anthropic": "https://api.anthropic.com",
-    "google": "https://generativelanguage.googleapis.com",
-}
+Line: TypeAlias = "Callable[[], Awaitable[httpx2.AsyncBaseTransport | None]]"
+"""Asked before each request: raises where the model may not be called; gives a line of its own to it, or none."""
 _LOADED: set[tuple[str, str]] = set()
-_NEEDS_KEY = frozenset({"openai", "anthropic", "google", "azure"})
-_OPENAI_LIKE = frozenset({"openai", "compatible", "ollama", "azure"})
 
 
 class ProvidedModel:
@@ -47,11 +41,13 @@ class ProvidedModel:
         prices: Prices,
         memory: AbilityMemory | None = None,
         known_as: ModelChoice | None = None,
+        line: "Line | None" = None,
     ) -> None:
         """`known_as` is how its abilities and its name are remembered, where its address moves."""
         self._choice = choice
         self._known_as = known_as or choice
         self._key = key
+        self._line = line
         self._prices = prices
         self._memory = memory or AbilityMemory()
 
@@ -130,7 +126,7 @@ class ProvidedModel:
 
     @property
     def _possible_ways(self) -> tuple[Way, ...]:
-        if self._choice.provider in _OPENAI_LIKE and self._choice.api == "chat":
+        if provider_of(self._choice).speaks_openai and self._choice.api == "chat":
             return WAYS
         return ("json_schema", "text")
 
@@ -169,13 +165,17 @@ class ProvidedModel:
         stall = self._choice.stall.total_seconds()
         messages = to_sdk(request, names, way)
         settings = sdk_settings(request.asking, bool(request.tools), way)
-        if self._choice.provider != "bedrock":  # it takes both with its client
+        if not provider_of(self._choice).limits_itself:
             # The desk owns trying again: it knows the run, the fallbacks and what to record.
             settings |= {"timeout": stall, "max_retries": 0}
+        try:
+            transport = None if self._line is None else await self._line()
+        except StewardError as problem:
+            raise Failed(problem) from None
         async with AsyncExitStack() as stack:
             # One line per request: runs are driven on several event loops, which cannot share one, and a
             # handshake is little beside the time a model takes.
-            client = await stack.enter_async_context(_client(stall))
+            client = await stack.enter_async_context(_client(stall, transport))
             model = _model(self._choice, self._key, client)
             asked = parameters(request, names, way)
             if not self._choice.stream:
@@ -241,11 +241,18 @@ def settings_of(choice: ModelChoice) -> str:
 
 
 def needs_key(choice: ModelChoice) -> bool:
-    return choice.provider in _NEEDS_KEY
+    return provider_of(choice).needs_key
 
 
 def address_of(choice: ModelChoice) -> str | None:
-    return choice.base_url or _ADDRESSES.get(choice.provider)
+    provider = known_provider(choice)
+    return choice.base_url or (None if provider is None else provider.address)
+
+
+def place_of_model(choice: ModelChoice) -> str | None:
+    """Where its requests go; None where that is not known before."""
+    provider = provider_of(choice)
+    return address_of(choice) or (provider.place(choice) if provider.place is not None else None)
 
 
 def _without(secret: str, value: Json) -> Json:
@@ -280,16 +287,9 @@ def load(choice: ModelChoice) -> None:
     """Imports what a provider needs and makes one model to throw away: much of it is built on first use."""
     from steward.models import failures, translate  # noqa: F401
 
-    if choice.provider == "bedrock":
-        try:
-            import pydantic_ai.models.bedrock  # noqa: F401
-        except ImportError:
-            raise Failed(
-                Misconfigured(
-                    "Bedrock needs another package: install Steward with its extra `bedrock`.",
-                    code="model-misconfigured",
-                )
-            ) from None
+    provider = provider_of(choice)
+    if provider.load is not None:
+        provider.load()
     else:
         _model(choice, None, _client(_CONNECT_S))
     _LOADED.add((choice.provider, choice.api))
@@ -304,83 +304,18 @@ def trusted_certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _client(stall: float) -> "httpx2.AsyncClient":
+def _client(
+    stall: float, transport: "httpx2.AsyncBaseTransport | None" = None
+) -> "httpx2.AsyncClient":
     import httpx2
 
     # No limit for the pool: a client of one request waits for none, and it tells these limits from the defaults,
     # about which an SDK would warn.
     timeout = httpx2.Timeout(stall, connect=min(_CONNECT_S, stall), pool=None)
-    return httpx2.AsyncClient(verify=trusted_certificates(), timeout=timeout)
+    return httpx2.AsyncClient(verify=trusted_certificates(), timeout=timeout, transport=transport)
 
 
 def _model(choice: ModelChoice, key: str | None, client: "httpx2.AsyncClient") -> "Model[Any]":
-    """The SDK's model. Key and address are always given: the SDKs would take others from the environment."""
-    key = key or _KEYLESS
-    address = address_of(choice)
-    match choice.provider:
-        case "anthropic":
-            from pydantic_ai.models.anthropic import AnthropicModel
-            from pydantic_ai.providers.anthropic import AnthropicProvider
-
-            anthropic = AnthropicProvider(api_key=key, base_url=address, http_client=client)
-            return AnthropicModel(choice.name, provider=anthropic)
-        case "google":
-            from pydantic_ai.models.google import GoogleModel
-            from pydantic_ai.providers.google import GoogleProvider
-
-            google = GoogleProvider(api_key=key, base_url=address, http_client=client)
-            return GoogleModel(choice.name, provider=google)
-        case "bedrock":
-            return _bedrock(choice, None if key == _KEYLESS else key)
-        case _:
-            return _openai(choice, key, address, client)
-
-
-def _openai(
-    choice: ModelChoice, key: str, address: str | None, client: "httpx2.AsyncClient"
-) -> "Model[Any]":
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-    from pydantic_ai.providers.azure import AzureProvider
-    from pydantic_ai.providers.ollama import OllamaProvider
-    from pydantic_ai.providers.openai import OpenAIProvider
-    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-    provider: Any
-    match choice.provider:
-        case "openai":
-            provider = OpenAIProvider(base_url=address, api_key=key, http_client=client)
-        case "ollama":
-            provider = OllamaProvider(base_url=address, api_key=key, http_client=client)
-        case "azure":
-            provider = AzureProvider(
-                azure_endpoint=address,
-                api_version=choice.api_version,
-                api_key=key,
-                http_client=client,
-            )
-        case _:
-            provider = OpenAICompatibleProvider(
-                "compatible", base_url=address or "", api_key=key, http_client=client
-            )
-    kind = OpenAIResponsesModel if choice.api == "responses" else OpenAIChatModel
-    return kind(choice.name, provider=provider)
-
-
-def _bedrock(choice: ModelChoice, key: str | None) -> "Model[Any]":
-    from pydantic_ai.models.bedrock import BedrockConverseModel
-    from pydantic_ai.providers.bedrock import BedrockProvider
-
-    stall = choice.stall.total_seconds()
-    if key is None:
-        # The machine's own credentials, as its role or profile gives them.
-        provider = BedrockProvider(
-            region_name=choice.region, base_url=choice.base_url, aws_read_timeout=stall
-        )
-    else:
-        provider = BedrockProvider(
-            api_key=key,
-            region_name=choice.region,
-            base_url=choice.base_url,
-            aws_read_timeout=stall,
-        )
-    return BedrockConverseModel(choice.name, provider=provider)
+    opens = provider_of(choice).open
+    assert opens is not None  # noqa: S101
+    return opens(choice, key, client)

@@ -17,6 +17,7 @@ from steward.core import (
     Clock,
     Denied,
     Invalid,
+    Misconfigured,
     ModelChoice,
     ModelPrice,
     NotFound,
@@ -27,6 +28,7 @@ from steward.core import (
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
 from steward.models import _tables as tables
+from steward.models.providers import check_choice, provider_of
 from steward.store import OWN_SECRETS, Database, EventLog, Scope, SecretStore
 
 Level = Literal["project", "organisation"]
@@ -44,9 +46,7 @@ class SetUpModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    provider: Literal[
-        "openai", "compatible", "ollama", "local", "anthropic", "google", "azure", "bedrock"
-    ]
+    provider: str = Field(max_length=40)
     name: str = Field(min_length=1, max_length=200)
     base_url: str | None = Field(None, max_length=400, pattern=r"^https?://[^\s@]+$")
     api: Literal["chat", "responses"] = "chat"
@@ -65,9 +65,8 @@ class SetUpModel(BaseModel):
     @property
     def uses_machine(self) -> bool:
         """Whether it needs no address or key of its own: it runs here, or signs with the machine's credentials."""
-        return self.provider in {"local", "ollama"} or (
-            self.provider == "bedrock" and self.key is None
-        )
+        provider = provider_of(self.choice())
+        return provider.runs_here or (provider.knows_machine and self.key is None)
 
     @model_validator(mode="after")
     def _complete(self) -> "SetUpModel":
@@ -193,6 +192,10 @@ class Setups:
         kept = before.key if before is not None and _same_place(before, given) else None
         name = f"{KEYS}{label}.{token_hex(4)}" if key is not None else kept
         model = _parsed(SetUpModel, {**given, "key": name}, "")
+        try:
+            check_choice(model.choice())
+        except Misconfigured as problem:
+            raise Invalid(f"This model cannot be set up: {problem.message}") from None
         model = self._permitted(access, model)
         setup = _parsed(
             Setup,

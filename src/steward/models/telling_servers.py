@@ -2,38 +2,56 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from steward.core import Invalid, ModelChoice, read_json
+from steward.models.providers import provider_of
+
+if TYPE_CHECKING:
+    import httpx2
 
 _LIMIT_S: Final = 5.0
 _MOST_BYTES: Final = 2 << 20
 _CONTEXTS: Final = ("n_ctx", "max_model_len", "context_length", "context_window", "n_ctx_train")
 _SIZES: Final = {"K": 1_000, "M": 1_000_000, "B": 1_000_000_000}
-_TOLD_BY: Final = frozenset({"compatible", "ollama"})
 
 
-async def told_by(choice: ModelChoice, address: str | None, key: str | None) -> dict[str, Any]:
+async def told_by(
+    choice: ModelChoice,
+    address: str | None,
+    key: str | None,
+    transport: "httpx2.AsyncBaseTransport | None" = None,
+) -> dict[str, Any]:
     """`context` and `parameters`, as far as the server says; a server that says nothing is no problem."""
-    if choice.provider not in _TOLD_BY or address is None:
+    if not provider_of(choice).tells_size or address is None:
         return {}
     base = address.rstrip("/")
     root = base.removesuffix("/v1")
     found: dict[str, Any] = {}
-    async for document in _documents(base, root, choice.name, key):
+    async for document in _documents(base, root, choice.name, key, transport):
         for inner in _of_model(document, choice.name):
             found = {**_facts(inner), **found}
     return found
 
 
-async def _documents(base: str, root: str, name: str, key: str | None) -> Any:
+async def _documents(
+    base: str,
+    root: str,
+    name: str,
+    key: str | None,
+    transport: "httpx2.AsyncBaseTransport | None",
+) -> Any:
     import httpx2
 
     from steward.models.provided import trusted_certificates
 
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with httpx2.AsyncClient(
-        verify=trusted_certificates(), timeout=_LIMIT_S, headers=headers, follow_redirects=False
+        verify=trusted_certificates(),
+        timeout=_LIMIT_S,
+        headers=headers,
+        follow_redirects=False,
+        transport=transport,
     ) as client:
         for method, url, body in (
             ("GET", f"{root}/props", None),

@@ -61,6 +61,9 @@ def _sums() -> tuple[Column[Any], ...]:
         # Billionths of a dollar, as budgets count: whole numbers sum alike on every database.
         Column("nano_usd", BigInteger, nullable=False),
         Column("milliseconds", BigInteger, nullable=False),
+        # Steps of agents that were held against their plan, and those of them that kept to it.
+        Column("judged", Integer, nullable=False, default=0, server_default="0"),
+        Column("adhered", Integer, nullable=False, default=0, server_default="0"),
     )
 
 

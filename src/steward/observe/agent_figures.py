@@ -32,6 +32,16 @@ class AgentDay:
     tokens: int
     milliseconds: int
     """Of the finished pieces of work, added up."""
+    judged: int
+    adhered: int
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    id: str
+    title: str
+    status: str
+    ended_at: datetime
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,11 @@ class AgentFigures:
     """Calls of those runs that changed something and can be undone."""
     undone: int = 0
     """Of the changes, those that are undone now."""
-    last_runs: tuple[str, ...] = ()
+    judged: int = 0
+    """Steps of plans that named a tool for it."""
+    adhered: int = 0
+    """Of these, the ones in which such a tool did the work, and no fallback."""
+    last_runs: tuple[AgentRun, ...] = ()
     """Newest first."""
     is_complete: bool = True
 
@@ -91,6 +105,7 @@ class AgentExplorer:
             runs = look.latest_runs(period, sorted({row.first_hour for row in sums}, reverse=True))
             failed = look.failed(runs)
             changes, undone = undone_in(tx, runs_table.c.id.in_(runs))
+            shown = _titled(tx, runs[:_SHOWN_RUNS])
         works = [row for row in sums if row.kind == "agent"]
         return AgentFigures(
             sum(row.times for row in works),
@@ -105,7 +120,9 @@ class AgentExplorer:
             _failures(sums),
             changes,
             undone,
-            tuple(runs[:_SHOWN_RUNS]),
+            sum(row.judged for row in sums),
+            sum(row.adhered for row in sums),
+            shown,
             is_complete,
         )
 
@@ -121,6 +138,8 @@ class _Sum:
     tokens: int
     nano_usd: int
     milliseconds: int
+    judged: int
+    adhered: int
 
 
 class _Look:
@@ -138,7 +157,8 @@ class _Look:
         counted = (_C.times, _C.errors, _C.input_tokens + _C.output_tokens, _C.nano_usd)
         columns: list[Any] = [day.label("first_hour"), abouts.c.kind, abouts.c.name]
         columns.append(abouts.c.code)
-        columns += [sa.func.sum(each) for each in (*counted, _C.milliseconds)]
+        also = (_C.milliseconds, _C.judged, _C.adhered)
+        columns += [sa.func.sum(each) for each in (*counted, *also)]
         held = self._kept.between(period.first, period.last)
         rows = self._tx.rows(
             sa.select(*columns).where(held, JOINED, self._own).group_by(*columns[:4])
@@ -171,6 +191,16 @@ class _Look:
         return int(row.failed)
 
 
+def _titled(tx: Transaction, runs: list[str]) -> tuple[AgentRun, ...]:
+    run = runs_table.c
+    rows = tx.rows(
+        sa.select(run.id, run.title, run.status, run.ended_at)
+        .where(run.id.in_(runs), run.ended_at.is_not(None))
+        .order_by(run.id.desc())
+    )
+    return tuple(AgentRun(row.id, row.title, row.status, row.ended_at) for row in rows)
+
+
 def _back(period: Period, days: list[int]) -> Iterator[list[tuple[int, int]]]:
     """Hours of some days, from the newest on: a few of the newest day first, then more and more days at once."""
     held = [(max(day, period.first), min(day + _DAY - 1, period.last)) for day in days]
@@ -195,11 +225,13 @@ def _is_of(about: Any, name: str, visible: Visible) -> sa.ColumnElement[bool]:
 def _days(sums: list[_Sum]) -> tuple[AgentDay, ...]:
     found: dict[int, list[int]] = {}
     for row in sums:
-        day = found.setdefault(row.first_hour, [0, 0, 0, 0])
+        day = found.setdefault(row.first_hour, [0] * 6)
         day[0] += row.times * (row.kind == "agent")
         day[1] += row.nano_usd
         day[2] += row.tokens
         day[3] += row.milliseconds * (row.kind == "agent")
+        day[4] += row.judged
+        day[5] += row.adhered
     return tuple(AgentDay(first, *found[first]) for first in sorted(found))
 
 

@@ -52,7 +52,9 @@ def message_of(alerts: Sequence[Alert], title_of: Callable[[str], str]) -> Messa
         title = f"{'Alert' if opened else 'Resolved'}: {alerts[0].rule.name}"
     else:
         parts = [count_of(len(opened), "alert")] if opened else []
-        parts += [f"{len(resolved)} resolved"] if resolved else []
+        if resolved:
+            count = str(len(resolved)) if opened else count_of(len(resolved), "alert")
+            parts.append(f"{count} resolved")
         title = ", ".join(parts)
     lines = [line_of(each, title_of) for each in (*opened, *resolved)]
     if len(lines) > _MOST_LINES:

@@ -100,7 +100,7 @@ def turns(
         for flow, series in causes.items():
             since = (normal or {}).get(flow)
             found = verdict(rule, series, hour, min(end_of(hour), now), since)
-            if rule.each_flow and not rule.is_instant and not _is_known(rule, series, hour):
+            if not rule.is_instant and not _is_expected(rule, series, hour):
                 found = NOTHING
             if found.holds and flow not in still:
                 still.add(flow)
@@ -221,8 +221,15 @@ def _value(figure: Figure, total: Cell) -> float | None:
             raise Bug(f"{figure} is not a figure of a window.")
 
 
-def _is_known(rule: AlertRule, series: Series, hour: int) -> bool:
-    """A flow is expected to run for four weeks after its last run; before the first and after that it is not missed."""
+def _is_expected(rule: AlertRule, series: Series, hour: int) -> bool:
+    """Whether there is anything to miss: the project was there for the whole window, and has the flow.
+
+    A flow is expected to run for four weeks after its last run; before the first and after that it is not missed.
+    """
+    if isinstance(rule.condition, Below) and hour - rule.window_hours < series.since:
+        return False
+    if not rule.each_flow:
+        return True
     first = series.first_hour(hour - rule.window_hours - BASELINE + 1)
     return first is not None and first <= hour
 
@@ -313,11 +320,16 @@ def preview(rule: AlertRule, causes: Mapping[str, Series], now: datetime, hours:
     return Past(
         found,
         flow,
-        [value_of(rule, causes[flow], *moment) for moment in moments],
+        _since(causes[flow], [value_of(rule, causes[flow], *moment) for moment in moments], span),
         [limit_of(rule, causes[flow], *moment) for moment in moments],
         span.start,
         _learned(rule, causes[flow], last),
     )
+
+
+def _since(series: Series, values: list[float | None], span: range) -> list[float | None]:
+    """Without values from before the project was made."""
+    return [value if at >= series.since else None for at, value in zip(span, values, strict=True)]
 
 
 def _busiest(causes: Mapping[str, Series], found: list[Episode], span: range) -> str | None:

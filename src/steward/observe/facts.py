@@ -45,6 +45,10 @@ class Fact:
     milliseconds: int = 0
     connector: str = ""
     """The connection that a call went through; empty where it went through none."""
+    judged: int = 0
+    """Steps of agents that were held against their plan."""
+    adhered: int = 0
+    """Of these, the ones in which a primary tool of the plan did the work."""
 
     @property
     def hour(self) -> int:
@@ -60,6 +64,8 @@ class Fact:
             output_tokens=self.output_tokens + other.output_tokens,
             nano_usd=self.nano_usd + other.nano_usd,
             milliseconds=self.milliseconds + other.milliseconds,
+            judged=self.judged + other.judged,
+            adhered=self.adhered + other.adhered,
         )
 
 
@@ -119,6 +125,8 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
             round(float(span.attributes.get(genai.COST, 0.0)) * NANO),
             _milliseconds(span.start, span.end),
             str(span.attributes.get(genai.CONNECTION, "")) if kind == "tool" else "",
+            int(genai.ADHERED in span.attributes),
+            int(span.attributes.get(genai.ADHERED) is True),
         )
     ended = run.ended_at or run.created_at
     whole = next((span.error for span in spans if span.key == f"{run.id}:run"), None)

@@ -193,13 +193,6 @@ class GrowingRows(Rows):
         self._rows = rows
 
 
-def preorder(spans: Sequence[Placed]) -> list[TraceRow]:
-    """Rows of spans, each before those below it; siblings in the order in which they began."""
-    rows = GrowingRows()
-    rows.add(spans)
-    return list(rows)
-
-
 def _operation(span: Span) -> str:
     return str(span.attributes.get(genai.OPERATION, ""))
 

@@ -16,6 +16,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from steward.broker import approvals_table, period_budgets_table
+from steward.core import created_at
 from steward.observe._tables import ended_hours, projected
 from steward.observe.ended_hours import FIGURES
 from steward.observe.facts import NANO, hour_of
@@ -94,7 +95,10 @@ class Series:
         waits: Iterable[Wait] = (),
         budgets: Iterable[WatchedBudget] = (),
         outputs: Iterable[RunOutput] = (),
+        since: int = 0,
     ) -> None:
+        self.since = since
+        """The hour in which the project was made."""
         together: dict[int, Cell] = {}
         for each in cells:
             for hour, cell in each.items():
@@ -130,6 +134,8 @@ class Watched:
     waits: tuple[Wait, ...] = ()
     budgets: tuple[WatchedBudget, ...] = ()
     outputs: Mapping[str, list[RunOutput]] = field(default_factory=dict)
+    since: int = 0
+    """The hour in which the project was made."""
 
     def flows(self, visible: Visible = None) -> list[str]:
         known = {*self.cells, *(wait.flow for wait in self.waits)}
@@ -142,6 +148,7 @@ class Watched:
             (wait for wait in self.waits if wait.flow in flows),
             (each for each in self.budgets if each.flow == flow),
             self.outputs.get(flow, ()) if flow is not None else (),
+            self.since,
         )
 
 
@@ -173,6 +180,7 @@ class Hourly:
             {}
             if outputs_since is None
             else outputs_by_flow(self._outputs.since(scope, outputs_since)),
+            hour_of(created_at(scope.project_id)),
         )
 
     def _budgets(self, scope: Scope) -> Iterator[WatchedBudget]:

@@ -175,9 +175,14 @@ class LiveTraces:
             spans += found
             gone |= lost
         kept.rows.add(spans, gone)
+        is_over = all(each.is_final for each in seen)
         if members.family.received:
-            kept.rows.add(self._received.below(run.scope, run.root_id, kept.rows.spans()))
-        return self._made(kept, run, members, is_over=all(each.is_final for each in seen))
+            is_whole = is_over and not kept.is_left and len(seen) == len(members.by_id)
+            spans_of_runs = kept.rows.spans()
+            kept.rows.add(
+                self._received.below(run.scope, run.root_id, spans_of_runs, is_whole=is_whole)
+            )
+        return self._made(kept, run, members, is_over=is_over)
 
     def _made(self, kept: _Kept, run: Run, members: Members, *, is_over: bool) -> Trace:
         rows = kept.rows

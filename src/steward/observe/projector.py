@@ -170,7 +170,10 @@ class Projector:
         }
         if is_of_tests(root.subject):
             # It counts as no run, call or failure; what it spent is spent.
-            found = [replace(fact, times=0, errors=0, changes=0, milliseconds=0) for fact in found]
+            found = [
+                replace(fact, times=0, errors=0, changes=0, milliseconds=0, judged=0, adhered=0)
+                for fact in found
+            ]
         hourly = fact_rows(hourly_facts(found), about, "hour")
         return _Counted(run, fact_rows(found, about, "minute"), hourly, measures)
 

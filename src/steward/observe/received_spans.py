@@ -67,11 +67,13 @@ class ReceivedSpans:
         )
         return {traces[row.trace_id]: int(row.times) for row in tx.rows(statement)}
 
-    def below(self, scope: Scope, root_id: str, spans: Sequence[tuple[str, Span]]) -> list[Placed]:
+    def below(
+        self, scope: Scope, root_id: str, spans: Sequence[tuple[str, Span]], *, is_whole: bool
+    ) -> list[Placed]:
         """Spans of other programs, below the spans of runs that they name as their parents.
 
-        What names no parent belongs to the run that was started first. What names a span that is not here, as it never
-        came or is hidden from whoever looks, is left out.
+        What names no parent belongs to the run that was started first. So does what names a span that never came, once
+        the trace `is_whole`: over, and with all of its runs. Before that, the span may come or be hidden from the reader.
         """
         wanted = sa.select(tables.received_spans).where(_SPANS.trace_id == _hexadecimal(root_id))
         with self._database.read(scope) as tx:
@@ -82,12 +84,16 @@ class ReceivedSpans:
         found: list[Placed] = []
         places = [(f"{span.span_id:016x}", run_id, span) for run_id, span in spans]
         places += [("", run_id, span) for run_id, span in spans if span.parent is None]
+        missing: set[str] = set()
         while places:
             parent_id, run_id, parent = places.pop()
             for row in below.pop(parent_id, ()):
-                span = _span_of(row, root_id, parent.key)
+                span = _span_of(row, root_id, parent.key, is_lost=parent_id in missing)
                 found.append(Placed(run_id, 0, span))
                 places.append((row.span_id, run_id, span))
+            if not places and is_whole and below and not missing:
+                missing = below.keys() - {row.span_id for row in rows}
+                places = [(each, *_first_run(spans)) for each in sorted(missing)]
         return found
 
     def tidy(self, kept_for: timedelta) -> None:
@@ -137,11 +143,17 @@ def _hexadecimal(root_id: str) -> str:
     return f"{trace_id(root_id):032x}"
 
 
-def _span_of(row: sa.Row[tuple[object, ...]], root_id: str, parent: str) -> Span:
+def _first_run(spans: Iterable[tuple[str, Span]]) -> tuple[str, Span]:
+    return next((run_id, span) for run_id, span in spans if span.parent is None)
+
+
+def _span_of(row: sa.Row[tuple[object, ...]], root_id: str, parent: str, *, is_lost: bool) -> Span:
     attributes: dict[str, Value] = {
         **row.attributes,
         genai.OPERATION: genai.REMOTE,
         genai.KIND: "CHAIN",
     }
+    if is_lost:
+        attributes[genai.PARENT_MISSING] = True
     key = f"{genai.REMOTE}:{row.span_id}"
     return Span(root_id, key, row.name, row.start, row.end, parent, attributes, row.error)

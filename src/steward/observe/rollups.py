@@ -33,6 +33,8 @@ SUMS: Final = (
     "output_tokens",
     "nano_usd",
     "milliseconds",
+    "judged",
+    "adhered",
 )
 
 

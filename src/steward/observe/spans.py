@@ -54,6 +54,8 @@ class SpanReader:
         """Agents that have begun and not finished, each with the latest entry below it."""
         self._failures: dict[str, str] = {}
         """How the latest of these failed, by agent."""
+        self._violated: set[str] = set()
+        """Agents in whose step none of the plan's tools worked."""
         self._began: dict[str, datetime] = {}
         self._waits: dict[str, Entry] = {}
         self._opened: dict[str, int] = {}
@@ -116,12 +118,15 @@ class SpanReader:
             error = entry.data.get("error")
             if isinstance(error, Mapping):
                 self._failures[agent] = str(error.get("code"))
+            if entry.type == EntryType.step_deviated and entry.data.get("kind") == "violation":
+                self._violated.add(agent)
 
     def _stopped(self, failure: str) -> list[Placed]:
         """Agents whose work ended without a result: it ended with the last thing that they did, and as that did."""
         found: list[Placed] = []
         for agent, last in self._working.items():
-            span = self._agent(last._replace(key=agent, of=agent, data={}))
+            judged = {"adhered": False} if agent in self._violated else {}
+            span = self._agent(last._replace(key=agent, of=agent, data=judged))
             code = self._failures.get(agent) or failure
             if code:
                 attributes = {**span.attributes, genai.ERROR: code}
@@ -235,8 +240,11 @@ class SpanReader:
 
     def _agent(self, entry: Entry) -> Span:
         name = self._agents[entry.of]
+        about: dict[str, Value] = {genai.AGENT: name}
+        if isinstance(adhered := entry.data.get("adhered"), bool):
+            about[genai.ADHERED] = adhered
         title = f"{genai.INVOKE_AGENT} {name}"
-        return self._made(entry, genai.INVOKE_AGENT, title, "AGENT", {genai.AGENT: name}, entry.of)
+        return self._made(entry, genai.INVOKE_AGENT, title, "AGENT", about, entry.of)
 
     def _plan(self, entry: Entry) -> dict[str, Value]:
         planned = self._result(entry)

@@ -182,7 +182,7 @@ class Traces:
             spans += reader.changed(run)[0]
         rows.add(spans)
         if family.received:
-            rows.add(self._received.below(scope, root_id, rows.spans()))
+            rows.add(self._received.below(scope, root_id, rows.spans(), is_whole=True))
         subjects = {member.id: member.subject for member in members.by_id.values()}
         return self._trees.save(scope, family, list(rows), subjects)
 

@@ -9,7 +9,7 @@ from steward.core import Invalid
 from steward.tables import Column, Table, literal, needs_mark, needs_mark_sql, quote
 
 Delimiter = Literal[",", ";", "\t", "|"]
-_FIRST_WIDE = ord("＋")
+_FIRST_WIDE = "＋"
 """No dangerous mark in full-width form comes before this one."""
 
 
@@ -47,13 +47,9 @@ def _value(column: Column, *, safe: bool) -> str:
     if not safe or not _is_text(column):
         return name
     text = f"CAST({name} AS VARCHAR)"
-    risky = needs_mark_sql(text)
-    # Most texts begin with a letter: the first character alone spares them the regular expressions.
-    first = f"ascii({text})"
-    return (
-        f"CASE WHEN {first} < {ord('A')} OR {first} >= {_FIRST_WIDE} "
-        f"THEN CASE WHEN {risky} THEN '''' || {text} ELSE {text} END ELSE {text} END"
-    )
+    # Most texts begin with a digit or a letter: comparing alone spares them the regular expressions.
+    harmless = f"{text} >= 'A' AND {text} < '{_FIRST_WIDE}' OR {text} >= '0' AND {text} < ':'"
+    return f"CASE WHEN {harmless} THEN {text} WHEN {needs_mark_sql(text)} THEN '''' || {text} ELSE {text} END"
 
 
 def _is_text(column: Column) -> bool:

@@ -48,27 +48,6 @@ def draw(orders: Sequence[Order], *, seconds: float = rendering.DEFAULT_SECONDS)
     ]
 
 
-def svg(
-    spec: dict[str, Any],
-    *,
-    theme: ThemeName = "light",
-    locale: str = "en-GB",
-    seconds: float = rendering.DEFAULT_SECONDS,
-) -> bytes:
-    return draw([Order(spec, "svg", theme, locale)], seconds=seconds)[0]
-
-
-def png(
-    spec: dict[str, Any],
-    *,
-    theme: ThemeName = "light",
-    locale: str = "en-GB",
-    scale: float = 2.0,
-    seconds: float = rendering.DEFAULT_SECONDS,
-) -> bytes:
-    return draw([Order(spec, "png", theme, locale, scale)], seconds=seconds)[0]
-
-
 def _task(order: Order) -> dict[str, Any]:
     if not 0.5 <= order.scale <= MAX_SCALE:
         raise Invalid(f"An image's scale is 0.5 to {MAX_SCALE:g}, not {order.scale:g}.")

@@ -39,10 +39,11 @@ from steward.playbooks.people import (
     subject_of,
 )
 from steward.playbooks.pins import Pin, PinSource
-from steward.playbooks.prices import AgentPast
+from steward.playbooks.prices import AgentPast, FindAgentPast
 from steward.playbooks.rehearsals import Wish
-from steward.playbooks.service import Playbooks
+from steward.playbooks.service import Playbooks, Surroundings
 from steward.playbooks.shadows import ShadowComparison
+from steward.playbooks.sharing import Sharing
 from steward.playbooks.subscriptions import Subscription
 from steward.playbooks.trigger import (
     EVENT,
@@ -57,7 +58,8 @@ from steward.playbooks.trigger import (
 )
 from steward.playbooks.trigger_desk import Action, Receipt, Shown, TriggerDesk
 from steward.playbooks.trigger_events import EventState, Stored, TriggerEvent
-from steward.playbooks.unattended import Unattended
+from steward.playbooks.triggers.chat_message import THREADS
+from steward.playbooks.triggers.run_ended import WATCHED_PLAYBOOKS
 
 __all__ = [
     "ALERTS_ABOUT_ALL",
@@ -70,7 +72,9 @@ __all__ = [
     "MOST_FILES",
     "SUBJECT",
     "TELLING",
+    "THREADS",
     "TRIGGERS",
+    "WATCHED_PLAYBOOKS",
     "Action",
     "AgentPast",
     "Allowed",
@@ -86,6 +90,7 @@ __all__ = [
     "Draft",
     "Drawing",
     "EventState",
+    "FindAgentPast",
     "Imported",
     "Looking",
     "Pin",
@@ -96,6 +101,7 @@ __all__ = [
     "Revision",
     "Sample",
     "ShadowComparison",
+    "Sharing",
     "Shown",
     "Sight",
     "Source",
@@ -103,11 +109,11 @@ __all__ = [
     "State",
     "Stored",
     "Subscription",
+    "Surroundings",
     "Taken",
     "Trigger",
     "TriggerDesk",
     "TriggerEvent",
-    "Unattended",
     "Wish",
     "alerts_about",
     "analyses_about",

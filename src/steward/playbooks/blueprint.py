@@ -1,7 +1,7 @@
 """Blueprints: stories with a playbook to start from, as YAML files in the package and in the home folder."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,8 @@ from steward.playbooks.documents import as_json, decoded, lined, refusal
 from steward.playbooks.exchange import read_file
 from steward.playbooks.library import Library
 from steward.playbooks.model import Document, Playbook, Prose, Slug, Title
+from steward.playbooks.needs import Datasets
+from steward.versions import MAIN
 
 _MOST_FILES: Final = 500
 
@@ -67,22 +69,16 @@ class Shelf:
     """Ids of those from the home folder."""
 
 
-Datasets = Callable[[Access], Collection[str]]
 Bring = Callable[[Access, str, str], Awaitable[None]]
 """Loads a dataset of this name from CSV, through the broker."""
 
 
-async def _nowhere(_access: Access, name: str, _csv: str) -> None:
-    raise Invalid(f"There is no place to load {name} into.")
-
-
 class Blueprints:
-    def __init__(self, home: Path, library: Library) -> None:
+    def __init__(self, home: Path, library: Library, datasets: Datasets, bring: Bring) -> None:
         self._home = home
         self._library = library
-        self.datasets: Datasets = lambda _access: ()
-        """The names of what is on main; whoever wires the rooms gives this and the next."""
-        self.bring: Bring = _nowhere
+        self._datasets = datasets
+        self._bring = bring
 
     def shelf(self) -> Shelf:
         """All blueprints by id; shipped ones cannot be replaced by files of the same id."""
@@ -132,7 +128,8 @@ class Blueprints:
         Where somebody must approve the loads first, NotDoneYet is raised once all of them are asked for.
         """
         access.require(Role.editor)
-        there = frozenset(await asyncio.to_thread(self.datasets, access))
+        found = await asyncio.to_thread(self._datasets, access.scope, MAIN)
+        there = {each.name for each in found}
         samples = (await asyncio.to_thread(self.get, blueprint_id)).sample.datasets
         if not samples:
             raise NotFound("This blueprint has no sample data.")
@@ -140,7 +137,7 @@ class Blueprints:
         for each in samples:
             if each.name not in there:
                 try:
-                    await self.bring(access, each.name, each.csv)
+                    await self._bring(access, each.name, each.csv)
                 except NotDoneYet as problem:
                     waiting = waiting or problem
         if waiting is not None:

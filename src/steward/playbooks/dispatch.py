@@ -7,7 +7,7 @@ acknowledged starts exactly one run.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
@@ -25,6 +25,8 @@ from steward.runs import Json, New, RunRequest, Runs, Status, is_over
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 _EVENTS: Final = tables.trigger_events.c
+_ORDER: Final = "trigger"
+"""Among what else is written, with the trigger's id: as events are stored, so that no two processes wait in a ring."""
 _LOOK: Final = 200
 """Events of one trigger that are looked at in one go."""
 _ROUNDS: Final = 50
@@ -60,6 +62,8 @@ Choose = Callable[[RunRequest], RunRequest]
 """What is started in place of the deployed version, such as a canary that gets a share of the runs."""
 Chooser = Callable[[Transaction, str], Choose]
 """Chooses for all events of one transaction and author."""
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -139,21 +143,36 @@ class Dispatch:
         ended: Mapping[str, tuple[Status, str | None]],
     ) -> int:
         now = self._clock.now()
-        done = [row.id for row in rows if ended[row.run_id][0] is Status.done]
-        with self._database.write(scope) as tx:
+
+        def note(tx: Transaction) -> None:
+            mine = self._still(tx, [row.id for row in rows], [EventState.running.value])
+            done = []
+            for row in rows:
+                if row.id not in mine or mine[row.id].run_id != row.run_id:
+                    # Another worker noted it meanwhile, and may have begun the next try.
+                    continue
+                status, reason = ended[row.run_id]
+                if status is Status.done:
+                    done.append(row.id)
+                else:
+                    self._note_failure(tx, row, status, reason, now)
             if done:
                 _mark(tx, done, state=EventState.done.value, reason=None, ended_at=now)
-            for row in rows:
-                status, reason = ended[row.run_id]
-                if status is not Status.done:
-                    self._note_failure(tx, row, status, reason, now)
+
+        self._write(scope, note, _ORDER)
         return len(rows)
+
+    def _write(self, scope: Scope, work: Callable[[Transaction], T], order: str) -> T:
+        """In the transaction that events are stored in and runs driven in: each of its own would hold those up."""
+        # Reads the secrets where they are not known yet: inside, that would take a second connection.
+        self._database.conceal(scope, None)
+        return self._runs.parts.commit.share_now(lambda tx: work(tx.narrowed(scope)), order)
 
     def _note_failure(
         self, tx: Transaction, row: sa.Row[Any], status: Status, reason: str | None, now: datetime
     ) -> None:
         found = tx.first(sa.select(tables.subscriptions).where(_SUBSCRIPTIONS.id == row.trigger_id))
-        if found is None or row.state != EventState.running.value:
+        if found is None:
             return
         subscription = subscription_of(found)
         said = f"The run was {status.value}" + (f": {reason}" if reason else ".")
@@ -249,57 +268,59 @@ class Dispatch:
                 found.dead[row.id] = problem.message
 
     def _apply(self, scope: Scope, before: Subscription, looked: _Looked, now: datetime) -> int:
-        delivery = _delivery(before)
-        news: list[New] = []
-        with self._database.write(scope) as tx:
-            row = tx.first(
-                sa.select(tables.subscriptions)
-                .where(_SUBSCRIPTIONS.id == before.id)
-                .with_for_update()
-            )
-            if row is None or not subscription_of(row).is_active or row.revision != before.revision:
-                # Deployed or paused meanwhile: the next look decides with what holds then.
-                return 0
-            still = self._still_pending(tx, looked)
-            filtered = [each for each in looked.filtered if each in still]
-            if filtered:
-                said = f"The filter is not true for it: {delivery.filter}"[:400]
-                _mark(tx, filtered, state=EventState.filtered.value, reason=said, ended_at=now)
-            for event_id, why in looked.dead.items():
-                if event_id in still:
-                    self._bury(tx, before, event_id, why, now)
-            caps = _Caps(tx, before, delivery, now)
-            choose = self._chooser(tx, before.author)
-            later = dict(looked.later)
-            starting: list[dict[str, Any]] = []
-            for rows, request in looked.ready:
-                if any(each.id not in still for each in rows):
-                    continue
-                held = caps.holds(rows[0].order_key)
-                if held is not None:
-                    later |= {each.id: held for each in rows}
-                    continue
-                stable = rows[0].revision is None
-                chosen = choose(request) if stable else request
-                new = self._runs.records.prepared(scope, before.author, chosen)
-                news.append(new)
-                starting += [{"of_id": each.id, "of_run": new.run.id, "now": now} for each in rows]
-            _wait(tx, later, still)
-            if news:
-                tx.execute(_START, starting)
-                self._runs.records.start_all_within(tx, news)
-                fault("triggers.deliver.written")
+        order = f"{_ORDER} {before.id}"
+        started = self._write(scope, lambda tx: self._begin(tx, before, looked, now), order)
         fault("triggers.deliver.durable")
+        return started
+
+    def _begin(self, tx: Transaction, before: Subscription, looked: _Looked, now: datetime) -> int:
+        row = tx.first(
+            sa.select(tables.subscriptions).where(_SUBSCRIPTIONS.id == before.id).with_for_update()
+        )
+        if row is None or not subscription_of(row).is_active or row.revision != before.revision:
+            # Deployed or paused meanwhile: the next look decides with what holds then.
+            return 0
+        delivery = _delivery(before)
+        found = [*looked.filtered, *looked.dead, *looked.later]
+        found += [each.id for rows, _ in looked.ready for each in rows]
+        still = self._still(tx, found, PENDING)
+        filtered = [each for each in looked.filtered if each in still]
+        if filtered:
+            said = f"The filter is not true for it: {delivery.filter}"[:400]
+            _mark(tx, filtered, state=EventState.filtered.value, reason=said, ended_at=now)
+        for event_id, why in looked.dead.items():
+            if event_id in still:
+                self._bury(tx, before, event_id, why, now)
+        caps = _Caps(tx, before, delivery, now)
+        choose = self._chooser(tx, before.author)
+        later = dict(looked.later)
+        news: list[New] = []
+        starting: list[dict[str, Any]] = []
+        for rows, request in looked.ready:
+            if any(each.id not in still for each in rows):
+                continue
+            held = caps.holds(rows[0].order_key)
+            if held is not None:
+                later |= {each.id: held for each in rows}
+                continue
+            chosen = choose(request) if rows[0].revision is None else request
+            new = self._runs.records.prepared(tx.project, before.author, chosen)
+            news.append(new)
+            starting += [{"of_id": each.id, "of_run": new.run.id, "now": now} for each in rows]
+        _wait(tx, later, still)
+        if news:
+            tx.execute(_START, starting)
+            self._runs.records.start_all_within(tx, news)
+            fault("triggers.deliver.written")
         return len(news)
 
-    def _still_pending(self, tx: Transaction, looked: _Looked) -> dict[str, str]:
-        """Those of the events that nobody else took meanwhile, with their state."""
-        ids = [*looked.filtered, *looked.dead, *looked.later]
-        ids += [row.id for rows, _ in looked.ready for row in rows]
-        statement = sa.select(_EVENTS.id, _EVENTS.state).where(
-            _EVENTS.id.in_(ids), _EVENTS.state.in_(PENDING)
-        )
-        return {row.id: row.state for row in tx.rows(statement)}
+    def _still(
+        self, tx: Transaction, ids: Sequence[str], states: Sequence[str]
+    ) -> dict[str, sa.Row[Any]]:
+        """Those of the events that nobody else took meanwhile, locked."""
+        statement = sa.select(_EVENTS.id, _EVENTS.state, _EVENTS.run_id)
+        statement = statement.where(_EVENTS.id.in_(ids), _EVENTS.state.in_(states))
+        return {row.id: row for row in tx.rows(statement.order_by(_EVENTS.id).with_for_update())}
 
 
 class _Caps:
@@ -405,11 +426,11 @@ def _mark(tx: Transaction, ids: Sequence[str], **values: Any) -> None:
     tx.execute(sa.update(tables.trigger_events).where(_EVENTS.id.in_(ids)).values(**values))
 
 
-def _wait(tx: Transaction, later: Mapping[str, str], still: Mapping[str, str]) -> None:
+def _wait(tx: Transaction, later: Mapping[str, str], still: Mapping[str, sa.Row[Any]]) -> None:
     """Says why events wait; those that say it already are left alone."""
     by_reason: dict[str, list[str]] = {}
     for event_id, why in later.items():
-        if still.get(event_id) == EventState.stored.value:
+        if event_id in still and still[event_id].state == EventState.stored.value:
             by_reason.setdefault(why, []).append(event_id)
     for why, ids in by_reason.items():
         _mark(tx, ids, state=EventState.waiting.value, reason=why[:400])

@@ -26,6 +26,7 @@ from steward.playbooks.documents import as_yaml, file_text, read, refusal, sourc
 from steward.playbooks.layout_files import Layout
 from steward.playbooks.model import Allowed, Playbook
 from steward.playbooks.people import People, Viewer, visible
+from steward.playbooks.sharing import Sharing, change_card
 from steward.runs import Json
 from steward.store import Database, EventLog, Scope, Transaction
 
@@ -53,6 +54,7 @@ class Library:
         self._ids = ids
         self._people = people
         self._check = check
+        self._sharing = Sharing(events, clock)
 
     # Reading
 
@@ -264,7 +266,7 @@ class Library:
             raise Conflict("An archived playbook is not changed; bring it back first.")
         if owner is not None or allowed is not None:
             shared = row.allowed if allowed is None else allowed
-            self._share(tx, row, owner or row.owner, shared, access.user_id)
+            self._sharing.change(tx, row, owner or row.owner, shared, access.user_id)
         self._append(tx, access, playbook_id, playbook, message, drawn)
         return card_of_row(row_of(tx, playbook_id))
 
@@ -299,17 +301,8 @@ class Library:
             raise refusal("It cannot be shared so", problems, Lined(None, {}))
         with self._database.write(access.scope) as tx:
             row = self._current(tx, access, card.id, version)
-            self._share(tx, row, owner_id, shared, access.user_id)
+            self._sharing.change(tx, row, owner_id, shared, access.user_id)
             return card_of_row(row_of(tx, card.id))
-
-    def share_within(self, tx: Transaction, playbook_id: str, user_id: str, by: str) -> None:
-        """Adds one person to those it is shared with; nothing where it was deleted meanwhile."""
-        row = tx.first(
-            sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id).with_for_update()
-        )
-        if row is not None:
-            users = sorted({*row.allowed.get("users", ()), user_id})
-            self._share(tx, row, row.owner, {**row.allowed, "users": users}, by)
 
     def name_of(self, scope: Scope, playbook_id: str | None) -> str | None:
         with self._database.read(scope) as tx:
@@ -330,7 +323,9 @@ class Library:
             self._current(tx, access, card.id, card.version)
             numbered(tx, card.id, number)
             kept = {**armed, "deployment": keep(tx)}
-            self._change(tx, card.id, deployed=number, armed=kept, state=State.active.value)
+            change_card(
+                tx, self._clock, card.id, deployed=number, armed=kept, state=State.active.value
+            )
             told = {"revision": number, "before": card.deployed, "by": access.user_id}
             told |= {"deployment": kept["deployment"], "message": message[:400]}
             self._events.append(tx, "playbook.deployed", card.id, told)
@@ -347,7 +342,7 @@ class Library:
         with self._database.write(access.scope) as tx:
             self._current(tx, access, card.id, card.version)
             tried = keep(tx)
-            self._change(tx, card.id, armed={**armed, **tried})
+            change_card(tx, self._clock, card.id, armed={**armed, **tried})
             told = {"by": access.user_id, **{name: each for name, each in tried.items() if each}}
             self._events.append(tx, "playbook.tried", card.id, told)
             return card_of_row(row_of(tx, card.id))
@@ -364,7 +359,7 @@ class Library:
         with self._database.write(access.scope) as tx:
             self._current(tx, access, card.id, card.version)
             also(tx)
-            self._change(tx, card.id, state=state.value, armed=dict(armed))
+            change_card(tx, self._clock, card.id, state=state.value, armed=dict(armed))
             self._events.append(
                 tx, "playbook.changed", card.id, {"state": state.value, "by": access.user_id}
             )
@@ -379,7 +374,7 @@ class Library:
         now = self._clock.now()
         with self._database.write(access.scope) as tx:
             self._current(tx, access, card.id, version)
-            self._change(tx, card.id, deleted_at=now, slug=f"{card.slug}#{card.id}")
+            change_card(tx, self._clock, card.id, deleted_at=now, slug=f"{card.slug}#{card.id}")
             self._events.append(tx, "playbook.deleted", card.id, {"by": access.user_id})
             _purge(tx, now - UNDO_WINDOW)
 
@@ -393,7 +388,7 @@ class Library:
                 if row.deleted_at <= self._clock.now() - UNDO_WINDOW:
                     raise NotFound("It was deleted more than thirty days ago and is gone.")
                 slug = row.slug.partition("#")[0]
-                self._change(tx, row.id, deleted_at=None, slug=slug)
+                change_card(tx, self._clock, row.id, deleted_at=None, slug=slug)
                 self._events.append(tx, "playbook.restored", row.id, {"by": access.user_id})
                 return card_of_row(row_of(tx, row.id))
         except IntegrityError:
@@ -440,7 +435,7 @@ class Library:
                 created_at=self._clock.now(),
             )
         )
-        self._change(tx, playbook_id, head=number, **_described(playbook))
+        change_card(tx, self._clock, playbook_id, head=number, **_described(playbook))
         self._events.append(
             tx, "playbook.saved", playbook_id, {"revision": number, "by": access.user_id}
         )
@@ -456,17 +451,8 @@ class Library:
             .where(_REVISIONS.playbook_id == newest.playbook_id, _REVISIONS.number == newest.number)
             .values(**drawn)
         )
-        self._change(tx, newest.playbook_id)
+        change_card(tx, self._clock, newest.playbook_id)
         self._events.append(tx, "playbook.redrawn", newest.playbook_id, {"by": access.user_id})
-
-    def _share(
-        self, tx: Transaction, row: sa.Row[Any], owner: str, allowed: Mapping[str, Any], by: str
-    ) -> None:
-        if owner == row.owner and dict(allowed) == row.allowed:
-            return
-        self._change(tx, row.id, owner=owner, allowed=dict(allowed))
-        told = {"owner": owner, "allowed": dict(allowed), "by": by}
-        self._events.append(tx, "playbook.shared", row.id, told)
 
     def _current(
         self, tx: Transaction, access: Access, playbook_id: str, version: int | None
@@ -480,13 +466,6 @@ class Library:
         if version is not None and row.version != version:
             raise Stale("The playbook has changed since you read it. Read it again.")
         return row
-
-    def _change(self, tx: Transaction, playbook_id: str, **values: Any) -> None:
-        tx.execute(
-            sa.update(tables.playbooks)
-            .where(_COLUMNS.id == playbook_id)
-            .values(**values, updated_at=self._clock.now(), version=_COLUMNS.version + 1)
-        )
 
 
 def taken(slug: str) -> Conflict:

@@ -7,6 +7,7 @@ from steward.core import TYPE_PREFIX, Event
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.runs import Json
 from steward.store import topic
+from steward.tools import BUS, EVENTS
 
 _PAGE = 200
 Read = Callable[[Event], Arrival | None]
@@ -21,7 +22,7 @@ class LogSource(Source):
 
     async def take(self, cursor: Json) -> Taken:
         looking = self._looking
-        log, bus = looking.services["events"], looking.services["bus"]
+        log, bus = looking.services.use(EVENTS), looking.services.use(BUS)
         if cursor is None:
             # What happened before it was deployed is not news.
             latest = await asyncio.to_thread(log.latest, looking.scope)

@@ -20,13 +20,20 @@ from steward.versions import MAIN
 
 
 class Manifests:
-    def __init__(self, library: Library, people: People, needs: Needs, check: Check) -> None:
+    def __init__(
+        self,
+        library: Library,
+        people: People,
+        needs: Needs,
+        check: Check,
+        sources: Mapping[str, PinSource],
+    ) -> None:
+        """`sources`: where the parts that are no playbooks are looked up, by kind."""
         self._library = library
         self._people = people
         self._needs = needs
         self._check = check
-        self.sources: dict[str, PinSource] = {}
-        """Where the parts that are no playbooks are looked up, by kind; whoever wires the rooms says so."""
+        self._sources = sources
 
     def pins(self, access: Access, card: Card, revision: Revision) -> list[Pin]:
         """Everything that decides what a run of the revision does, as it is now."""
@@ -51,16 +58,15 @@ class Manifests:
             "code": _all(each.parts for each in named),
         }
         for kind, names in wanted.items():
-            source = self.sources.get(kind)
-            if source is not None and (names or kind == "code"):
-                pins += source(access.scope, sorted(names))
+            if names or kind == "code":
+                pins += self._sources[kind](access.scope, sorted(names))
         return pins
 
     def code_problem(self, scope: Scope, fixed: FixedParts) -> str | None:
         """Why plug-ins are not what was deployed; None where they are."""
         if not fixed.code:
             return None
-        found = self.sources["plugin"](scope, sorted(fixed.code))
+        found = self._sources["plugin"](scope, sorted(fixed.code))
         installed = {pin.name: {"version": pin.version, "sha256": pin.hash} for pin in found}
         return fixed.code_problem(installed)
 
@@ -97,9 +103,9 @@ class Manifests:
         flow = revision.flow
         found += list(self._data(access, playbook, flow))
         found += self._calls(access, named_in(playbook, flow))
-        if named_in(playbook, flow).has_agents and "model" in self.sources:
+        if named_in(playbook, flow).has_agents:
             wanted = sorted(_asked_models([named_in(playbook, flow)]))
-            models = list(self.sources["model"](access.scope, wanted))
+            models = list(self._sources["model"](access.scope, wanted))
             found += [
                 Finding("model", "passed", f"Its agents ask {each.version} ({each.name}).")
                 for each in models

@@ -1,7 +1,7 @@
 """What a playbook needs before it runs: datasets with their columns, and connections; what is missing is said in words."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, Literal
 
@@ -48,11 +48,11 @@ class Need:
     columns: tuple[NeededColumn, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Needs:
-    datasets: Datasets = field(default=lambda _scope, _branch: ())
-    """What there is on a branch; whoever wires the rooms says so."""
-    connections: Names = field(default=lambda _scope: ())
+    datasets: Datasets
+    """What there is on a branch."""
+    connections: Names
 
     def of(
         self,
@@ -83,6 +83,11 @@ class Needs:
             known = list(self.connections(scope))
             found += [_connection(name, known, tells=tells) for name in wanted]
         return found
+
+    def names_any(self, playbook: Playbook, flow: Flow, inputs: Mapping[str, Any]) -> bool:
+        """Whether it needs anything at all; to say so, nothing is read."""
+        named = next(_named(playbook.inputs, inputs), None)
+        return bool(playbook.data) or named is not None or any(connections_in(flow))
 
     def missing(
         self,

@@ -14,7 +14,7 @@ from steward.identity import Access
 from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
-from steward.playbooks.people import subject_of
+from steward.playbooks.people import People, subject_of
 from steward.playbooks.price_parts import Part, Past, Price, counted
 from steward.playbooks.price_walk import DEEPEST, Walk
 from steward.runs import Json
@@ -35,17 +35,30 @@ class AgentPast:
     tokens: float
 
 
+Expected = Callable[[Scope, Json], ExpectedCost | None]
+"""What an agent will use by the size of what it is told."""
+FindAgentPast = Callable[[Scope, str, tuple[str, frozenset[str]] | None], AgentPast | None]
+"""What an agent used lately in runs of these subjects; all of them where it is None."""
+
+
 class Prices:
     def __init__(
-        self, library: Library, manifests: Manifests, past: PastCosts, tools: Toolbox
+        self,
+        library: Library,
+        manifests: Manifests,
+        people: People,
+        past: PastCosts,
+        tools: Toolbox,
+        expected: Expected,
+        agent_past: FindAgentPast,
     ) -> None:
         self._library = library
         self._manifests = manifests
         self._past = past
+        self._people = people
         self._tools = tools
-        self.expected: Callable[[Scope, Json], ExpectedCost | None] = lambda _scope, _asked: None
-        """What an agent will use by the size of what it is told; whoever wires the rooms says so."""
-        self.agent_past: Callable[[Access, str], AgentPast | None] = lambda _access, _name: None
+        self.expected = expected
+        self._agent_past = agent_past
 
     def of(self, access: Access, named: str) -> Price:
         """What a run costs by node: as past runs that ended well did, with an estimate for what never ran."""
@@ -93,9 +106,11 @@ class Prices:
 
     def of_agent(self, access: Access, node: AgentNode) -> Part | None:
         found = self.expected(access.scope, node.asked())
-        past = self.agent_past(access, node.agent.partition("@")[0]) if node.agent else None
+        name = (node.agent or "").partition("@")[0]
+        among = self._people.sight(access).among if name else None
+        past = self._agent_past(access.scope, name, among) if name else None
         if past is not None:
-            shares = {(node.agent or "").partition("@")[0]: 1.0}
+            shares = {name: 1.0}
             told = (
                 f"No runs of this step yet. Average of what the agent {node.agent} used in the last {past.days} "
                 f"days ({counted(past.works, 'task')})."

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from steward.broker import Grant, Rehearsal, Sample, bound_to, plain_path, samples
 from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, TooLarge
-from steward.flows import Launcher, NodeOutput, load_flow
+from steward.flows import FlowRunner, NodeOutput, load_flow
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import Card, Revision
@@ -93,7 +93,7 @@ class Rehearsals:
         people: People,
         running: Running,
         runs: Runs,
-        launcher: Launcher,
+        flow_runner: FlowRunner,
         versions: Versions,
     ) -> None:
         self._database = database
@@ -103,7 +103,7 @@ class Rehearsals:
         self._people = people
         self._running = running
         self._runs = runs
-        self._launcher = launcher
+        self._flow_runner = flow_runner
         self._versions = versions
 
     # Trying
@@ -122,7 +122,7 @@ class Rehearsals:
         recorded: Mapping[str, Json] = {}
         if wish.like is not None:
             source = self._run_of(access, card, wish.like)
-            found = asyncio.run(self._launcher.outputs(access.scope, source.id))
+            found = asyncio.run(self._flow_runner.outputs(access.scope, source.id))
             recorded = {key: each.value for key, each in found.items() if each.state == "done"}
         rehearsal = Rehearsal(
             mocks=wish.mocks,
@@ -192,7 +192,7 @@ class Rehearsals:
         What the live run sent, asked and was told stands in for what a test does not do.
         """
         before = self._runs.request(live.scope, live.id)
-        found = asyncio.run(self._launcher.outputs(live.scope, live.id))
+        found = asyncio.run(self._flow_runner.outputs(live.scope, live.id))
         recorded = {key: each.value for key, each in found.items() if each.state == "done"}
         given = Rehearsal(recorded=recorded, spend=spend).to_json()
         if len(json.dumps(given)) > _LARGEST:
@@ -241,11 +241,11 @@ class Rehearsals:
         """What each node gave, beside what it gave in the last good run."""
         card = self._library.get(access, named)
         run = self._run_of(access, card, run_id)
-        found = asyncio.run(self._launcher.outputs(access.scope, run.id))
+        found = asyncio.run(self._flow_runner.outputs(access.scope, run.id))
         good = self._last_good(access.scope, card)
         before: Mapping[str, NodeOutput] = {}
         if good is not None:
-            before = asyncio.run(self._launcher.outputs(access.scope, good.id))
+            before = asyncio.run(self._flow_runner.outputs(access.scope, good.id))
         return Results(
             run=run,
             nodes=[
@@ -315,7 +315,7 @@ class Rehearsals:
             raise Conflict(f"A playbook has at most {_MOST_TESTS} tests; delete one first.")
         request = self._runs.request(access.scope, run.id)
         rehearsal = Rehearsal.of(request.grant) or Rehearsal()
-        found = asyncio.run(self._launcher.outputs(access.scope, run.id))
+        found = asyncio.run(self._flow_runner.outputs(access.scope, run.id))
         recorded = {key: each.value for key, each in found.items() if each.state == "done"}
         outcome = self._runs.outcome(access.scope, run.id) or {}
         values = {

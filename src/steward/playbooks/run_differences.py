@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from steward.broker import Grant, Risk, Toolbox
 from steward.core import StewardError
-from steward.flows import AgentNode, Launcher, NodeOutput, load_flow
+from steward.flows import AgentNode, FlowRunner, NodeOutput, load_flow
 from steward.playbooks.foresight import PastCosts
 from steward.playbooks.pins import every_node
 from steward.runs import Call, Json, Run, Runs, Status, calls_of, canonical
@@ -46,9 +46,9 @@ class _Side:
 
 
 class RunDifferences:
-    def __init__(self, runs: Runs, launcher: Launcher, tools: Toolbox) -> None:
+    def __init__(self, runs: Runs, flow_runner: FlowRunner, tools: Toolbox) -> None:
         self._runs = runs
-        self._launcher = launcher
+        self._flow_runner = flow_runner
         self._tools = tools
 
     def between(self, live: Run, tried: Run, *, spend: bool) -> list[Difference]:
@@ -79,7 +79,7 @@ class RunDifferences:
         return _Side(
             run=run,
             outcome=self._runs.outcome(run.scope, run.id) or {},
-            nodes=asyncio.run(self._launcher.outputs(run.scope, run.id)),
+            nodes=asyncio.run(self._flow_runner.outputs(run.scope, run.id)),
             calls=calls,
             agents={
                 node.id: node.model_dump(mode="json", exclude={"title", "needs"})

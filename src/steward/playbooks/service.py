@@ -1,15 +1,15 @@
 """The playbooks of one installation; one attribute per noun."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from steward.broker import Broker, Groups, Outcome, Preview, Rulebook, ToolContext
-from steward.core import Clock, Ids, Invalid, Problem
+from steward.core import Clock, Ids, Invalid, Problem, Services
 from steward.definitions import Work
-from steward.flows import Flow, Launcher
+from steward.flows import Flow, FlowRunner, Launcher, RunAgent
 from steward.identity import Access, Members, Notifications, Principal, Via
-from steward.playbooks.blueprint import Blueprints
+from steward.playbooks.blueprint import Blueprints, Bring
 from steward.playbooks.building import Building, chosen, yaml_of
 from steward.playbooks.compiling import compiled, problems
 from steward.playbooks.deploying import Deploying
@@ -23,10 +23,11 @@ from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.model import Playbook
-from steward.playbooks.needs import Needs
+from steward.playbooks.needs import Datasets, Names, Needs
 from steward.playbooks.people import People, subject_of
+from steward.playbooks.pins import PinSource
 from steward.playbooks.presence import Presence
-from steward.playbooks.prices import Prices
+from steward.playbooks.prices import Expected, FindAgentPast, Prices
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.retries import Retries
 from steward.playbooks.run_differences import RunDifferences
@@ -35,12 +36,26 @@ from steward.playbooks.shadows import Shadows
 from steward.playbooks.subscriptions import Subscriptions
 from steward.playbooks.trigger_desk import TriggerDesk
 from steward.playbooks.trigger_events import TOPIC, TriggerEvents
+from steward.playbooks.unattended import Unattended
 from steward.playbooks.watch import Watch
 from steward.runs import Json, Runs
 from steward.store import Bus, Database, EventLog, Keyring, Scope, SecretStore
 from steward.versions import Versions
 
-Names = Callable[[Scope], Iterable[str]]
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What playbooks use of rooms that they do not know."""
+
+    names: Mapping[str, Names]
+    """What playbooks may name besides tools, by field: `connections`, `skills`, `agents`."""
+    sources: Mapping[str, PinSource]
+    """Where the parts of a deployment are looked up, by kind."""
+    datasets: Datasets
+    bring: Bring
+    run_agent: RunAgent
+    expected_cost: Expected
+    agent_past: FindAgentPast
 
 
 class Playbooks:
@@ -60,23 +75,25 @@ class Playbooks:
         runs: Runs,
         home: Path,
         versions: Versions,
+        around: Surroundings,
         *,
         bus: Bus,
         keyring: Keyring,
         secrets: SecretStore,
         notifications: Notifications,
-        services: Mapping[str, Any],
+        services: Services,
     ) -> None:
         """`services` are those that sources of triggers may use, by name."""
         self._clock = clock
         self._launcher = launcher
-        self.names: dict[str, Names] = {}
-        """What playbooks may name besides tools, by field: `connections`, `skills`, `agents`."""
+        self._names = around.names
         self.people = People(database, members, groups)
         self.library = Library(database, events, clock, ids, self.people, self.problems)
-        self.needs = Needs(connections=lambda scope: list(self.names["connections"](scope)))
+        self.needs = Needs(around.datasets, around.names["connections"])
         self.deployments = Deployments(database, clock)
-        self.manifests = Manifests(self.library, self.people, self.needs, self.problems)
+        self.manifests = Manifests(
+            self.library, self.people, self.needs, self.problems, around.sources
+        )
         self.running = Running(
             database,
             self.library,
@@ -90,7 +107,23 @@ class Playbooks:
             self.manifests,
         )
         past = PastCosts(runs)
-        launcher.code_problem = self.manifests.code_problem
+        self.prices = Prices(
+            self.library,
+            self.manifests,
+            self.people,
+            past,
+            broker.tools,
+            around.expected_cost,
+            around.agent_past,
+        )
+        self.flow_runner = FlowRunner(
+            runs,
+            broker,
+            around.run_agent,
+            Unattended(self.library, self.needs, notifications, self.manifests),
+            FanOuts(past, self.prices, self.people).foresee,
+            self.manifests.code_problem,
+        )
         self.rehearsals = Rehearsals(
             database,
             clock,
@@ -99,11 +132,9 @@ class Playbooks:
             self.people,
             self.running,
             runs,
-            launcher,
+            self.flow_runner,
             versions,
         )
-        self.prices = Prices(self.library, self.manifests, past, broker.tools)
-        launcher.foresee = FanOuts(past, self.prices, self.people).foresee
         subscriptions = Subscriptions(database, events, notifications, clock, ids, keyring)
         self.shadows = Shadows(
             database,
@@ -115,7 +146,7 @@ class Playbooks:
             self.deployments,
             self.rehearsals,
             runs,
-            RunDifferences(runs, launcher, broker.tools),
+            RunDifferences(runs, self.flow_runner, broker.tools),
         )
         self.deploying = Deploying(
             self.library,
@@ -151,7 +182,7 @@ class Playbooks:
         runs.parts.on_end.append(lambda _: bus.wake(TOPIC))
         self.exchange = Exchange(self.library, database)
         self.deployment_files = DeploymentFiles(self.library, self.deploying, self.exchange)
-        self.blueprints = Blueprints(home, self.library)
+        self.blueprints = Blueprints(home, self.library, around.datasets, around.bring)
         self.building = Building(self.library, self.people)
         self.presence = Presence(database, clock, self.library)
         self.drafts = Drafts(database, clock, self.library)
@@ -162,7 +193,7 @@ class Playbooks:
         for index, trigger in enumerate(playbook.triggers):
             for found in trigger.problems(self._clock.now()):
                 yield Problem(f"/triggers/{index}{found.pointer}", found.message)
-        for field, names in self.names.items():
+        for field, names in self._names.items():
             known = frozenset(names(access.scope))
             for index, name in enumerate(getattr(playbook, field)):
                 if name not in known:

@@ -12,11 +12,12 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steward.core import Clock, NotFound, Problem, Registry
+from steward.core import Clock, NotFound, Problem, Registry, Services
 from steward.flows import ExpressionError, expressions_in
 from steward.playbooks.delivery import Delivery
-from steward.runs import Json, Runs
+from steward.runs import Json
 from steward.store import Scope
+from steward.tools import RUNS
 from steward.versions import MAIN
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
@@ -68,13 +69,13 @@ class Looking:
     due_at: datetime
     """The moment for which it looks."""
     clock: Clock
-    services: Mapping[str, Any] = field(repr=False)
+    services: Services = field(repr=False)
     patience: float = 0.0
     """Seconds that one that listens may wait for an event."""
 
     def is_own_run(self, run_id: str | None) -> bool:
         """Whether the playbook itself ran there, or something that it called."""
-        runs: Runs = self.services["runs"]
+        runs = self.services.use(RUNS)
         while run_id is not None:
             try:
                 run = runs.get(self.scope, run_id)

@@ -151,12 +151,14 @@ class TriggerEvents:
         test: bool = False,
     ) -> Stored:
         """The same for one event of many that come at once: they share a transaction and a disk sync."""
-        made = self._made(subscription, [arrival], revision, test=test)
-        stored: list[Stored] = await self._runs.parts.commit.share(
-            lambda tx: self._write(tx.narrowed(subscription.scope), subscription, made),
-            f"trigger {subscription.id}",
-        )
-        return stored[0]
+        [made] = self._made(subscription, [arrival], revision, test=test)
+
+        def write(tx: Transaction, rows: list[dict[str, Any]]) -> list[Stored]:
+            return self._write(tx.narrowed(subscription.scope), subscription, rows)
+
+        # Those of another revision may be known by something else.
+        order = f"trigger {subscription.id} {subscription.revision}"
+        return await self._runs.parts.commit.share_alike(order, made, write)
 
     def store_within(
         self,
@@ -223,7 +225,7 @@ class TriggerEvents:
     ) -> list[Stored]:
         if not rows:
             return []
-        now = rows[0]["received_at"]
+        now = max(row["received_at"] for row in rows)
         if tx.dialect == "postgresql":
             # Two workers that store the same event at once: the second one waits and finds it.
             tx.first(_LOCKED, {"of_id": subscription.id})
@@ -261,7 +263,7 @@ class TriggerEvents:
         asked = {
             "of_trigger": subscription.id,
             "sames": sames,
-            "since": rows[0]["received_at"] - window,
+            "since": min(row["received_at"] for row in rows) - window,
         }
         return {row.same: row.id for row in tx.rows(_SAME, asked)}
 

@@ -10,10 +10,12 @@ import sqlalchemy as sa
 
 from steward.broker import PLUGIN_CHANGED, Grant, Rehearsal
 from steward.core import NotFound, StewardError
+from steward.flows import Flow
 from steward.identity import Level, Notifications
 from steward.playbooks import _tables as tables
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
+from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Needs, said_of
 from steward.playbooks.people import SUBJECT
 from steward.playbooks.trigger import EVENT, EVENTS, MOMENT
@@ -22,6 +24,7 @@ from steward.store import Scope, Transaction
 
 NEEDS: Final = "run:needs"
 CODE: Final = "run:code"
+_MOST_KNOWN: Final = 64
 
 
 class Unattended:
@@ -38,6 +41,8 @@ class Unattended:
         self._needs = needs
         self._notifications = notifications
         self._manifests = manifests
+        self._known: dict[tuple[str, int], tuple[Playbook, Flow]] = {}
+        """Revisions that ran of late, by playbook and number: what one says never changes."""
 
     async def __call__(self, program: Program, execution: Execution) -> Json:
         if not _is_unattended(execution):
@@ -64,7 +69,9 @@ class Unattended:
             return await asyncio.to_thread(self._manifests.code_problem, scope, fixed)
 
         asked: Json = {"code": dict(fixed.code)}
-        if said := await execution.step(CODE, asked, look, type=EntryType.run_checked, of="run"):
+        if said := await execution.step(
+            CODE, asked, look, type=EntryType.run_checked, of="run", lazily=_is_fine
+        ):
             raise StepFailed(CODE, PLUGIN_CHANGED, said)
 
     async def _look(self, execution: Execution) -> None:
@@ -77,12 +84,17 @@ class Unattended:
         given = execution.request.inputs
 
         async def look() -> Json:
+            known = self._known.get((playbook_id, number))
+            if known is not None and not self._needs.names_any(*known, given):
+                return None
             return await asyncio.to_thread(
                 self._missing, run.scope, playbook_id, number, grant.branch, given
             )
 
         asked: Json = {"revision": number, "branch": grant.branch}
-        if said := await execution.step(NEEDS, asked, look, type=EntryType.run_checked, of="run"):
+        if said := await execution.step(
+            NEEDS, asked, look, type=EntryType.run_checked, of="run", lazily=_is_fine
+        ):
             raise StepFailed(NEEDS, "not-ready", said)
 
     def _missing(
@@ -93,6 +105,9 @@ class Unattended:
         except NotFound:
             # Deleted for good since it was put in the queue; its steps are pinned and say what they miss.
             return None
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[playbook_id, number] = revision.playbook, revision.flow
         found = self._needs.missing(scope, revision.playbook, revision.flow, branch, inputs=inputs)
         return said_of(found) if found else None
 
@@ -111,6 +126,11 @@ class Unattended:
                 link=f"runs/{run.id}",
                 once=True,
             )
+
+
+def _is_fine(problem: Json) -> bool:
+    """Nothing was found, so nothing hangs on it: after a crash it is looked at again."""
+    return problem is None
 
 
 def _is_unattended(execution: Execution) -> bool:

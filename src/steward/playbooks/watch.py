@@ -5,16 +5,16 @@ import os
 import secrets
 import socket
 import statistics
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 import structlog
 
-from steward.core import Clock, StewardError, fault
+from steward.core import Clock, NetworkLevel, Services, StewardError, fault, reaching_for
 from steward.identity import Level
 from steward.playbooks import _tables as tables
 from steward.playbooks.dispatch import Dispatch
@@ -23,6 +23,7 @@ from steward.playbooks.subscriptions import Subscription, Subscriptions, subscri
 from steward.playbooks.trigger import Looking, Source, Taken
 from steward.playbooks.trigger_events import TOPIC, TriggerEvents
 from steward.store import EVERYWHERE, Bus, Database, EventLog
+from steward.tools import NETWORK
 
 LEASE: Final = timedelta(seconds=6)
 _LONGEST_TAKE: Final = 60.0
@@ -50,7 +51,7 @@ class Watch:
         subscriptions: Subscriptions,
         events: TriggerEvents,
         dispatch: Dispatch,
-        services: Mapping[str, Any],
+        services: Services,
     ) -> None:
         self._database = database
         self._project_events = project_events
@@ -99,7 +100,8 @@ class Watch:
             if listening:
                 await asyncio.to_thread(self.notice_silence)
             for held in await asyncio.to_thread(self._claim):
-                task = asyncio.create_task(self._take(held), name=f"trigger {held.id}")
+                with reaching_for(held.scope):
+                    task = asyncio.create_task(self._take(held), name=f"trigger {held.id}")
                 self._taking[held.id] = task
                 task.add_done_callback(partial(self._let_go, held.id))
         except StewardError as problem:
@@ -130,7 +132,8 @@ class Watch:
     async def round(self) -> int:
         """One look at everything that is due, and the runs that come of it; how many these are."""
         for held in await asyncio.to_thread(self._claim):
-            await self._take(held, once=True)
+            with reaching_for(held.scope):
+                await self._take(held, once=True)
         return await asyncio.to_thread(self._dispatch.deliver)
 
     async def _take(self, held: Subscription, *, once: bool = False) -> None:
@@ -139,6 +142,7 @@ class Watch:
         cursor = held.cursor
         try:
             source = held.trigger.source(self._looking(held, 0.0 if once else _PATIENT))
+            rules = await asyncio.to_thread(self._network_levels, held)
             while source is not None:
                 taken = await asyncio.wait_for(source.take(cursor), _LONGEST_TAKE)
                 fault("triggers.taken")
@@ -148,7 +152,8 @@ class Watch:
                 fault("triggers.stored")
                 await source.settle(taken)
                 cursor = taken.cursor
-                if not goes_on:
+                if not goes_on or rules != await asyncio.to_thread(self._network_levels, held):
+                    # A line that is open was allowed by the old network policy; the next look asks the new one.
                     return
         except StewardError as problem:
             await asyncio.to_thread(self._subscriptions.fail, held, problem.message)
@@ -162,6 +167,10 @@ class Watch:
         finally:
             if source is not None:
                 await _close(source, held)
+
+    def _network_levels(self, held: Subscription) -> Sequence[NetworkLevel]:
+        network = self._services.find(NETWORK)
+        return () if network is None else network.levels(held.scope)
 
     def _looking(self, held: Subscription, patience: float) -> Looking:
         return Looking(

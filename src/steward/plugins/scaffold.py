@@ -49,6 +49,7 @@ from pydantic import Field
 
 from steward.broker.roles import PLAIN
 from steward.broker.tool import Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.tools import CLOCK
 
 
 class TellTime(Arguments):
@@ -56,7 +57,7 @@ class TellTime(Arguments):
 
 
 async def run(context: ToolContext, arguments: TellTime) -> Outcome:
-    now = context.services["clock"].now()
+    now = context.services.use(CLOCK).now()
     return Outcome({"time": now.strftime(arguments.pattern)}, "Told the time")
 
 

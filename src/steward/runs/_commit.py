@@ -11,9 +11,11 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import sqlalchemy as sa
+import structlog
 
 from steward.core import StewardError, Unavailable, fault
 from steward.runs import _tables as tables
@@ -54,6 +56,8 @@ _END = (
 )
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+_log = structlog.get_logger("steward.runs")
 Reader = Callable[[Sequence[Entry]], None]
 
 
@@ -100,6 +104,17 @@ class Errand:
     done: "Done | None" = None
 
 
+@dataclass(slots=True)
+class Alike:
+    """One of many errands that are done in one go: a statement for all of them costs little more than one for each."""
+
+    order: str
+    item: Any
+    together: Callable[[Transaction, list[Any]], Sequence[Any]]
+    found: Any = None
+    done: "Done | None" = None
+
+
 class Done(Protocol):
     """Who waits for a unit."""
 
@@ -140,7 +155,7 @@ class _Blocked:
             raise self._problem
 
 
-Work = Unit | Errand
+Work = Unit | Errand | Alike
 
 
 class GroupCommit:
@@ -180,6 +195,25 @@ class GroupCommit:
         waiting = _Awaited()
         self._put(Errand(Change(order, lambda tx: found.append(work(tx))), waiting))
         await waiting.future
+        return found[-1]
+
+    async def share_alike(
+        self, order: str, item: Item, together: Callable[[Transaction, list[Item]], Sequence[T]]
+    ) -> T:
+        """What `together` found for this item among those of the same order, once it is durable."""
+        waiting = _Awaited()
+        work = Alike(order, item, together, done=waiting)
+        self._put(work)
+        await waiting.future
+        found: T = work.found
+        return found
+
+    def share_now(self, work: Callable[[Transaction], T], order: str = "") -> T:
+        """The same for callers without an event loop."""
+        found: list[T] = []
+        waiting = _Blocked()
+        self._put(Errand(Change(order, lambda tx: found.append(work(tx))), waiting))
+        waiting.wait()
         return found[-1]
 
     @contextmanager
@@ -230,9 +264,11 @@ class GroupCommit:
             fenced = self._commit(batch)
         except Exception as problem:  # noqa: BLE001 - every waiting driver must hear of it
             if len(batch) == 1:
+                if not isinstance(problem, StewardError):
+                    _log.error("journal_not_written", exc_info=problem)
                 if isinstance(batch[0], Unit):
                     self._broken.add((batch[0].run_id, batch[0].epoch))
-                _tell([(batch[0], _told(problem))])
+                _tell([(batch[0], _commit_failure(problem))])
                 return
             # One unit may have spoilt the transaction for all: each gets its own.
             for work in batch:
@@ -290,7 +326,18 @@ class GroupCommit:
 def _changes(units: list[Unit], batch: list[Work]) -> list[Change]:
     along = [change for unit in units for change in unit.along]
     asked = [work.change for work in batch if isinstance(work, Errand)]
+    alike: dict[str, list[Alike]] = defaultdict(list)
+    for work in batch:
+        if isinstance(work, Alike):
+            alike[work.order].append(work)
+    asked += [Change(order, partial(_together, works)) for order, works in alike.items()]
     return sorted([*along, *asked], key=lambda change: change.order)
+
+
+def _together(works: list[Alike], tx: Transaction) -> None:
+    found = works[0].together(tx, [work.item for work in works])
+    for work, each in zip(works, found, strict=True):
+        work.found = each
 
 
 def _tell(outcomes: list[tuple[Work, BaseException | None]]) -> None:
@@ -314,7 +361,7 @@ def _tell_all(waiting: list[tuple[Done, BaseException | None]]) -> None:
         done.tell(problem)
 
 
-def _told(problem: Exception) -> BaseException:
+def _commit_failure(problem: Exception) -> BaseException:
     if isinstance(problem, StewardError):
         return problem
     failure = Unavailable("The journal could not be written. The run goes on from its last entry.")

@@ -11,7 +11,15 @@ from typing import Any, Final, Protocol, TypeVar
 import sqlalchemy as sa
 import structlog
 
-from steward.core import Clock, Invalid, StewardError, Unavailable, error_to_json, fault
+from steward.core import (
+    Clock,
+    Invalid,
+    StewardError,
+    Unavailable,
+    error_to_json,
+    fault,
+    reaching_for,
+)
 from steward.runs import _tables as tables
 from steward.runs._commit import Change, Fenced, GroupCommit, Unit
 from steward.runs._rows import Scrub
@@ -214,7 +222,9 @@ class JournalScribe:
         return await loaded(self._parts.blobs, value)
 
     async def start_child(self, key: str, request: RunRequest) -> str:
-        await self._catch_up()
+        # What goes along too: the child draws on the budget that its parent has by then.
+        if self._unwritten or self._along:
+            await self.write([])
         child = await asyncio.to_thread(self._parts.records.start_child, self._run, key, request)
         return child.id
 
@@ -296,10 +306,11 @@ class Drive:
     async def go(self) -> None:
         run = self.run
         try:
-            if run.lost >= self._parts.records.most_lost:
-                await self._set_aside()
-            else:
-                await self._on()
+            with reaching_for(run.scope):
+                if run.lost >= self._parts.records.most_lost:
+                    await self._set_aside()
+                else:
+                    await self._on()
         except Fenced:
             _log.warning("run_taken_over", run_id=run.id)
         except Abandoned as abandoned:

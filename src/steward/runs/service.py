@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Conflict, Ids, Unavailable, sharing
+from steward.core import Clock, Conflict, Ids, Unavailable, reaching_for, sharing
 from steward.runs._commit import GroupCommit, Unit
 from steward.runs._rows import MOST_LOST, Scrub, existing
 from steward.runs.canonical import Json, digest
@@ -365,7 +365,11 @@ class Runs:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(look)
 
-        with self._bus.listening(asked_topic(run.id), rung), sharing(share_of(run)):
+        with (
+            self._bus.listening(asked_topic(run.id), rung),
+            sharing(share_of(run)),
+            reaching_for(run.scope),
+        ):
             await drive.go()
         await asyncio.gather(*asked)
 

@@ -133,7 +133,13 @@ class _Compiler:
             left = self._columns.find(on.left, f"{where}/left")
             right = theirs.find(on.right, f"{where}/right")
             pairs.append(f"l.{_quote(left)} = r.{_quote(right)}")
-        selected = [f"l.{_quote(mine)}" for mine in self._columns.names]
+        there = _quote(name)
+        if join.where is not None:
+            mine, self._columns = self._columns, theirs
+            condition = self._condition(join.where, f"{pointer}/where")
+            self._columns = mine
+            there = f"(SELECT * FROM {there} WHERE {condition})"
+        selected = [f"l.{_quote(each)}" for each in self._columns.names]
         if join.kind not in {"semi", "anti"}:
             for column in columns:
                 shown = f"{join.name}.{column}" if column in self._columns else column
@@ -141,7 +147,7 @@ class _Compiler:
                 selected.append(f"r.{_quote(column)} AS {_quote(shown)}")
         self._sql = (
             f"SELECT {_list(selected)} FROM ({self._sql}) AS l {join.kind.upper()} JOIN "
-            f"{_quote(name)} AS r ON {' AND '.join(pairs)}"
+            f"{there} AS r ON {' AND '.join(pairs)}"
         )
 
     def _derive(self, columns: Sequence[q.Derive], place: str) -> None:

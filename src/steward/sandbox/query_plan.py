@@ -246,6 +246,9 @@ class Join(_Part):
     alias: Text | None = None
     kind: Literal["inner", "left", "right", "full", "semi", "anti"] = "inner"
     on: Annotated[list[On], Field(min_length=1, max_length=20)]
+    where: Condition | None = Field(
+        None, description="Only rows of the joined dataset for which this holds."
+    )
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -43,6 +43,7 @@ EVERYWHERE: Final = _Everywhere.EVERYWHERE
 AnyScope = Scope | Literal[_Everywhere.EVERYWHERE]
 
 
+T = TypeVar("T")
 _TURN: Final = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
@@ -56,6 +57,7 @@ class Transaction:
         self.scope = scope
         self._conceal = conceal
         self._after_commit: list[Callable[[], None]] = []
+        self._at_end: dict[Callable[[list[Any]], None], list[Any]] = {}
 
     @property
     def dialect(self) -> str:
@@ -156,11 +158,23 @@ class Transaction:
         """The same transaction seen from one project; for work that starts before the project is known."""
         inside = Transaction(self._connection, scope, self._conceal)
         inside._after_commit = self._after_commit
+        inside._at_end = self._at_end
         return inside
+
+    def at_end(self, finish: Callable[[list[T]], None], item: T) -> None:
+        """Gathers what `finish` writes as the last of the transaction: under a lock that all others wait for, too.
+
+        Taken last and in one go, such a lock closes no ring, and is held no longer than the commit takes.
+        """
+        self._at_end.setdefault(finish, []).append(item)
 
     def after_commit(self, action: Callable[[], None]) -> None:
         """Runs once the data is durable, never when the transaction rolls back."""
         self._after_commit.append(action)
+
+    def _end(self) -> None:
+        for finish, items in self._at_end.items():
+            finish(items)
 
     def _committed(self) -> None:
         for action in self._after_commit:
@@ -209,6 +223,7 @@ class Database:
             with engine.begin() as connection:
                 transaction = Transaction(connection, scope, self.conceal)
                 yield transaction
+                transaction._end()
             transaction._committed()
 
     @contextmanager

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -59,14 +61,9 @@ class EventLog:
 
     def append_many(self, transaction: Transaction, news: Sequence[News]) -> None:
         """The same for many at once, of several projects; for transactions that work across them."""
-        if not news:
-            return
-        projects = sorted({each.scope.project_id for each in news})
-        for project in projects:
-            transaction.wait_for_turn(project)
         now = self._clock.now()
-        rows = [
-            {
+        for each in news:
+            row = {
                 "id": self._ids.new("evt"),
                 "org_id": each.scope.org_id,
                 "project_id": each.scope.project_id,
@@ -76,10 +73,18 @@ class EventLog:
                 "time": now,
                 "data": dict(each.data),
             }
-            for each in news
-        ]
-        transaction.execute(_INSERT, rows)
-        self._bus.ring_all(transaction, [topic(scope) for scope in {n.scope: 0 for n in news}])
+            transaction.at_end(self._write, (transaction, row))
+
+    def _write(self, gathered: list[tuple[Transaction, dict[str, Any]]]) -> None:
+        """Cursors are given under a lock that ends with the commit: what a reader has passed stays complete."""
+        whole = gathered[0][0]
+        scopes = {(row["org_id"], row["project_id"]) for _, row in gathered}
+        for _, project in sorted(scopes, key=itemgetter(1)):
+            whole.wait_for_turn(project)
+        for _, together in groupby(gathered, key=lambda each: each[0].scope):
+            pairs = list(together)
+            pairs[0][0].execute(_INSERT, [row for _, row in pairs])
+        self._bus.ring_all(whole, [topic(Scope(*scope)) for scope in sorted(scopes)])
 
     def after(self, scope: Scope, cursor: int, limit: int = 200) -> list[Event]:
         """The next events after a cursor, oldest first."""

@@ -99,15 +99,15 @@ class Decoder:
             else:
                 # By its key alone, the other columns are empty and not null.
                 old = {k: v for k, v in values.items() if mark == "O" or v is not None}
-        return self._told(verb, relation, row, old)
+        return self._change_of(verb, relation, row, old)
 
     def _emptied(self, reader: "_Reader") -> Iterator[Change]:
         count = reader.number("I")
         reader.number("b")
         for _ in range(count):
-            yield self._told("truncate", self._relations[reader.number("I")], None, None)
+            yield self._change_of("truncate", self._relations[reader.number("I")], None, None)
 
-    def _told(
+    def _change_of(
         self,
         verb: str,
         relation: Relation,

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,16 +141,18 @@ def shared_sandbox(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Shared
 
 
 @pytest.fixture(scope="session")
-def postgres(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> "Iterator[PostgresServer]":
+def postgres(request: pytest.FixtureRequest) -> "Iterator[PostgresServer]":
     from steward.testing.servers import PostgresServer
 
     address = request.config.getoption("--steward-postgres")
     if address:
         yield PostgresServer(address)
         return
-    with PostgresServer.from_package(tmp_path_factory.mktemp("postgres")) as server:
+    # Another pytest that starts closes pytest's own folder to all other users, and PostgreSQL runs as one.
+    with (
+        TemporaryDirectory(prefix="steward-postgres-", ignore_cleanup_errors=True) as folder,
+        PostgresServer.from_package(Path(folder) / "data") as server,
+    ):
         yield server
 
 

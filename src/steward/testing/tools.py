@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from steward.broker import Outcome, Preview, Risk, Role, Tool, ToolContext, roles_of
 from steward.runs import Found, Json, Ticket, canonical, digest
+from steward.tools import WORKBENCH
 from steward.versions import Workspace, on_ticket
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -132,10 +133,7 @@ async def _undone(tool: Tool[Any], context: ToolContext, arguments: Any, outcome
 
 
 def _workspace(context: ToolContext) -> Workspace:
-    found: Workspace = context.services["workbench"].datasets.workspace(
-        context.scope, context.author
-    )
-    return found
+    return context.services.use(WORKBENCH).datasets.workspace(context.scope, context.author)
 
 
 def _state(context: ToolContext) -> dict[str, Json]:

@@ -10,15 +10,71 @@ from steward.broker import TOOLS, Tool
 from steward.core import Registry
 from steward.tools._changes import change_arguments
 from steward.tools._file_options import FileOptions
+from steward.tools._installation import (
+    BLOBS,
+    BUS,
+    CLOCK,
+    CONNECTIONS,
+    DEFINITIONS,
+    EVENTS,
+    FOLDERS,
+    HTTP,
+    KEEPS_MACHINE,
+    LOCAL_MODELS,
+    MAIL,
+    NAME_OF,
+    NETWORK,
+    ROLE_OF,
+    RUNS,
+    SANDBOX,
+    SECRETS,
+    TAKING_BACK,
+    UNDOING,
+    WORKBENCH,
+)
 from steward.tools._mcp import McpTools, accept_tools, confirm_roles, server_tool_name
+from steward.tools._notes import NOTES
 from steward.tools._scripts import call_of, dataset_fields, sandboxed_tool
 from steward.tools._services import OWN_ROLES, ServiceTools, arguments_schema, operation_tool_name
+from steward.tools.apply_project import PROJECT_CODE
+from steward.tools.call_playbook import PLAYBOOK_CALLS
+from steward.tools.change_agent import AGENTS
+from steward.tools.change_definitions import WORK_ON_DATA
+from steward.tools.draft_playbook import PLAYBOOK_DRAFTS
 from steward.tools.load_from_server import KEPT_ADDRESSES, keep_address, server_name
 from steward.tools.propose_rules import with_threshold
+from steward.tools.summarise_activity import ACTIVITY_SUMMARY
 
 __all__ = [
+    "ACTIVITY_SUMMARY",
+    "AGENTS",
+    "BLOBS",
+    "BUS",
+    "CLOCK",
+    "CONNECTIONS",
+    "DEFINITIONS",
+    "EVENTS",
+    "FOLDERS",
+    "HTTP",
+    "KEEPS_MACHINE",
     "KEPT_ADDRESSES",
+    "LOCAL_MODELS",
+    "MAIL",
+    "NAME_OF",
+    "NETWORK",
+    "NOTES",
     "OWN_ROLES",
+    "PLAYBOOK_CALLS",
+    "PLAYBOOK_DRAFTS",
+    "PROJECT_CODE",
+    "ROLE_OF",
+    "RUNS",
+    "SANDBOX",
+    "SECRETS",
+    "TAKING_BACK",
+    "UNDOING",
+    "WORKBENCH",
+    "WORK_ON_DATA",
     "FileOptions",
     "McpTools",
     "ServiceTools",

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_jsonable_python
 
 from steward.broker import Artifact, Failure, Labels, Outcome, ToolContext
-from steward.core import Bug, Clock, Misconfigured, SystemClock, Unavailable, in_thread
+from steward.core import Bug, Clock, Misconfigured, SystemClock, in_thread
 from steward.runs import Found, Json, Reconciled, Ticket
+from steward.tools._installation import BLOBS, CLOCK, SECRETS, WORKBENCH
 from steward.workbench import Workbench
 
 P = ParamSpec("P")
@@ -47,15 +48,6 @@ def settings_of(context: ToolContext, tool: str, model: type[S]) -> S:
         raise Misconfigured(f"The project's settings of {tool} are not valid: {wrong}.") from None
 
 
-def service(context: ToolContext, name: str, purpose: str) -> Any:
-    found = context.services.get(name)
-    if found is None:
-        raise Unavailable(
-            f"{purpose} needs the {name} service, which this installation does not run."
-        )
-    return found
-
-
 def failure_of(summary: str, status: int) -> Failure:
     """How a step fails whose service answered with an error, and what a person can do about it."""
     is_refused = 400 <= status < 500 and status not in _PASSING
@@ -63,13 +55,11 @@ def failure_of(summary: str, status: int) -> Failure:
 
 
 def bench(context: ToolContext) -> Workbench:
-    found: Workbench = service(context, "workbench", "Working with data")
-    return found
+    return context.services.use(WORKBENCH)
 
 
 def clock_of(context: ToolContext) -> Clock:
-    found: Clock = context.services.get("clock") or SystemClock()
-    return found
+    return context.services.find(CLOCK) or SystemClock()
 
 
 async def off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -89,15 +79,12 @@ async def heavy(context: ToolContext, work: Callable[P, T], *args: P.args, **kwa
 
 async def secret(context: ToolContext, name: str) -> str:
     """A secret's value, for the request that needs it; it goes into no outcome and no message."""
-    store = service(context, "secrets", "Using a secret")
-    value: str = await off_loop(store.get, context.scope, name)
-    return value
+    return await off_loop(context.services.use(SECRETS).get, context.scope, name)
 
 
 async def keep(context: ToolContext, name: str, media_type: str, content: bytes) -> Artifact:
     """Keeps bytes that a call made."""
-    blobs = service(context, "blobs", "Keeping a file")
-    blob = await off_loop(blobs.put, [content])
+    blob = await off_loop(context.services.use(BLOBS).put, [content])
     return Artifact(name, media_type, blob.digest, blob.size)
 
 

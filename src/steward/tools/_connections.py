@@ -5,12 +5,12 @@ from typing import Any
 from steward.broker import ToolContext
 from steward.connections import Connection, Desk, Opened, Use
 from steward.core import Conflict
-from steward.tools._calls import agreed, off_loop, service
+from steward.tools._calls import agreed, off_loop
+from steward.tools._installation import CONNECTIONS
 
 
 def desk_of(context: ToolContext) -> Desk:
-    found: Desk = service(context, "connections", "Using a connection")
-    return found
+    return context.services.use(CONNECTIONS)
 
 
 async def connection_of(context: ToolContext, name: str, *uses: Use) -> Connection:

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from steward.broker import Notebook, Outcome, ToolContext
-from steward.core import Denied
+from steward.core import Denied, Service
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop, service
+from steward.tools._calls import happened, off_loop
 
 LONGEST: Final = 500
 """Characters of a note. Every note is part of what the agent reads at the start of each run."""
@@ -30,8 +30,6 @@ class Note(Protocol):
 
 
 class Notes(Protocol):
-    """The service `notes`."""
-
     def visible(self, scope: Any, agent: str, user_id: str) -> Sequence[Note]:
         """The project's notes of an agent and a person's own."""
         ...
@@ -61,9 +59,11 @@ class Notes(Protocol):
     def deleted_by(self, scope: Any, call: str) -> Sequence[Note]: ...
 
 
+NOTES: Final = Service[Notes]("notes", "An agent's memory")
+
+
 def notes_of(context: ToolContext) -> Notes:
-    found: Notes = service(context, "notes", "An agent's memory")
-    return found
+    return context.services.use(NOTES)
 
 
 def notebook_of(context: ToolContext) -> Notebook:

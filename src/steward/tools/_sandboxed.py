@@ -21,8 +21,9 @@ from pydantic import (
 from steward.broker import PLAIN, TARGET, Arguments, Cost, Outcome, ToolContext
 from steward.core import Invalid, Problem, StewardError, TooLarge, Unavailable
 from steward.tables import Table
-from steward.tools._calls import ToolSettings, bench, off_loop, plain, service, settings_of, source
+from steward.tools._calls import ToolSettings, bench, off_loop, plain, settings_of, source
 from steward.tools._commits import inputs, workspace
+from steward.tools._installation import SANDBOX
 from steward.versions import Dataset
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Executed:
 
 async def execute(context: ToolContext, job: Job) -> Executed:
     """Runs the job in the sandbox over the branch's datasets; raises what went wrong."""
-    sandbox = service(context, "sandbox", "Running code of agents and people")
+    sandbox = context.services.use(SANDBOX)
     found, request = await off_loop(_request, context, job)
     response: Response = _storable(await sandbox.execute(request), rows=not job.whole)
     _refuse_failed(response, job)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from steward.broker import Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext, arguments_of
 from steward.runs import Json
+from steward.tools._installation import WORKBENCH
 from steward.tools.execute_python import ExecutePython
 from steward.tools.execute_python import run as run_python
 
@@ -97,7 +98,7 @@ def _named(given: Mapping[str, Any], fields: Iterable[str]) -> list[str]:
 
 def _cost(context: ToolContext, arguments: Arguments, fields: tuple[str, ...]) -> Cost:
     names = set(_named(arguments.model_dump(mode="json"), fields))
-    place = context.services["workbench"].datasets.workspace(
+    place = context.services.use(WORKBENCH).datasets.workspace(
         context.scope, context.author, context.run_id
     )
     known = [each for each in place.datasets(context.branch) if each.name in names]

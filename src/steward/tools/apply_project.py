@@ -17,9 +17,10 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
+from steward.core import Service
 from steward.identity import Role
 from steward.runs import Json
-from steward.tools._calls import listed, off_loop, service
+from steward.tools._calls import listed, off_loop
 
 MOST_CHANGES: Final = 4_000
 _TOOL_OF: Final = {"agent": "change_agent", "definitions": "change_definitions"}
@@ -32,8 +33,6 @@ class Applied(Protocol):
 
 
 class ProjectCode(Protocol):
-    """The service `project_code`."""
-
     def preview_apply(
         self, scope: Any, author: str, role: Any, changes: Sequence[Mapping[str, Any]]
     ) -> Sequence[dict[str, Any]]:
@@ -55,6 +54,9 @@ class ProjectCode(Protocol):
     def take_back(
         self, scope: Any, author: str, role: Any, changes: Sequence[Mapping[str, Any]], call: str
     ) -> None: ...
+
+
+PROJECT_CODE: Final = Service[ProjectCode]("project_code", "Applying a project")
 
 
 class PartChange(Arguments):
@@ -80,8 +82,7 @@ class ApplyProject(Arguments):
 
 
 def _code(context: ToolContext) -> ProjectCode:
-    found: ProjectCode = service(context, "project_code", "Applying a project")
-    return found
+    return context.services.use(PROJECT_CODE)
 
 
 def _who(context: ToolContext) -> tuple[Any, str, Any]:

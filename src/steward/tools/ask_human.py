@@ -35,4 +35,5 @@ add_tool(
     arguments=AskHuman,
     risk=Risk.read,
     run=run,
+    answers="schema",
 )

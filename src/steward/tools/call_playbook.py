@@ -4,7 +4,7 @@ What the sub-run does goes through the door call by call, under a token no wider
 only computes.
 """
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 from pydantic import Field
 
@@ -19,17 +19,18 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.tools._calls import service
+from steward.core import Service
 
 
 class Playbooks(Protocol):
-    """The service `playbooks`."""
-
     async def preview(self, context: ToolContext, playbook: str, inputs: Any) -> Preview:
         """What the playbook would do with these inputs; Invalid where they do not fit."""
         ...
 
     async def call(self, context: ToolContext, playbook: str, inputs: Any) -> Outcome: ...
+
+
+PLAYBOOK_CALLS: Final = Service[Playbooks]("playbooks", "Calling a playbook")
 
 
 class CallPlaybook(Arguments):
@@ -42,8 +43,7 @@ class CallPlaybook(Arguments):
 
 
 def _playbooks(context: ToolContext) -> Playbooks:
-    found: Playbooks = service(context, "playbooks", "Calling a playbook")
-    return found
+    return context.services.use(PLAYBOOK_CALLS)
 
 
 async def dry_run(context: ToolContext, arguments: CallPlaybook) -> Preview:

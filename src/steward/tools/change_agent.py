@@ -17,9 +17,10 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
+from steward.core import Service
 from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop, service
+from steward.tools._calls import happened, off_loop
 
 _LONGEST_NAME: Final = 60
 
@@ -36,8 +37,6 @@ class Changed(Protocol):
 
 
 class AgentDocuments(Protocol):
-    """The service `agents`."""
-
     def preview_change(
         self, scope: Any, name: str, document: Json
     ) -> tuple[int, Sequence[dict[str, Any]]]:
@@ -69,6 +68,9 @@ class AgentDocuments(Protocol):
     def made_by(self, scope: Any, call: str) -> Changed | None: ...
 
 
+AGENTS: Final = Service[AgentDocuments]("agents", "Changing an agent")
+
+
 class ChangeAgent(Arguments):
     name: Annotated[str, TARGET] = Field(
         min_length=1, max_length=_LONGEST_NAME, description="The agent's name."
@@ -85,8 +87,7 @@ class ChangeAgent(Arguments):
 
 
 def _agents(context: ToolContext) -> AgentDocuments:
-    found: AgentDocuments = service(context, "agents", "Changing an agent")
-    return found
+    return context.services.use(AGENTS)
 
 
 async def preview(context: ToolContext, arguments: ChangeAgent) -> Preview:

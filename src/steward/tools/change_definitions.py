@@ -18,6 +18,7 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
+from steward.core import Service
 from steward.definitions import (
     DefinitionStore,
     EntryChange,
@@ -29,7 +30,9 @@ from steward.definitions import (
 )
 from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, listed, off_loop, service
+from steward.store import Scope
+from steward.tools._calls import happened, listed, off_loop
+from steward.tools._installation import DEFINITIONS, NAME_OF
 
 MOST_CHANGES: Final = 5_000
 _SHOWN: Final = 200
@@ -58,9 +61,13 @@ class ChangeDefinitions(Arguments):
     )
 
 
+WORK_ON_DATA: Final = Service[Callable[[Scope, str], list[Work]]](
+    "work_on_data", "Finding what uses a definition"
+)
+
+
 def _store(context: ToolContext) -> DefinitionStore:
-    found: DefinitionStore = service(context, "definitions", "Changing definitions")
-    return found
+    return context.services.use(DEFINITIONS)
 
 
 def _planned(context: ToolContext, arguments: ChangeDefinitions) -> list[EntryChange]:
@@ -76,12 +83,12 @@ def _signed(context: ToolContext, value: dict[str, Any] | None) -> dict[str, Any
     """The entry with the name of the person who says so."""
     if value is None or value.get("state") not in ("confirmed", "rejected"):
         return value
-    name_of: Callable[[str], str] = context.services.get("name_of") or (lambda _: context.author)
+    name_of = context.services.find(NAME_OF) or (lambda _: context.author)
     return {**value, "by": name_of(context.author)}
 
 
 def _used(context: ToolContext, changes: list[EntryChange]) -> list[Use]:
-    work: Callable[..., list[Work]] | None = context.services.get("work_on_data")
+    work = context.services.find(WORK_ON_DATA)
     known = work(context.scope, context.author) if work is not None else []
     definitions = _store(context).current(context.scope).definitions
     found = [use for each in changes for use in find_uses(each.entry, definitions, known)]

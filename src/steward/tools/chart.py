@@ -62,6 +62,8 @@ add_tool(
     arguments=DrawChart,
     risk=Risk.compute,
     run=run,
+    answers="rows",
+    usual=True,
     effects=Effects(reads=True),
     attempts=2,
     estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),

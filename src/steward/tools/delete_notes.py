@@ -9,7 +9,8 @@ from steward.broker import TARGET, Arguments, Effects, Outcome, Preview, Risk, T
 from steward.core import Denied, NotFound
 from steward.identity import Role
 from steward.runs import Reconciled, Ticket
-from steward.tools._calls import off_loop, service
+from steward.tools._calls import off_loop
+from steward.tools._installation import ROLE_OF
 from steward.tools._notes import (
     Note,
     call_of,
@@ -71,9 +72,7 @@ def _wanted(context: ToolContext, arguments: DeleteNotes) -> Sequence[Note]:
 
 
 def _may_edit(context: ToolContext) -> bool:
-    found: Role | None = service(context, "role_of", "Deleting notes")(
-        context.scope, context.author
-    )
+    found = context.services.use(ROLE_OF)(context.scope, context.author)
     roles = [role for role in (found, context.token_role) if role is not None]
     return found is not None and min(roles) >= Role.editor
 

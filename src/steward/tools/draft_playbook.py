@@ -1,6 +1,6 @@
 """Drafts a playbook from choices: of a form, of a model that understood a description, or of both."""
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 from pydantic import Field
 
@@ -14,7 +14,8 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.tools._calls import off_loop, service
+from steward.core import Service
+from steward.tools._calls import off_loop
 
 
 class Drafting(Protocol):
@@ -25,6 +26,9 @@ class Drafting(Protocol):
         ...
 
     def draft(self, context: ToolContext, form: Any, understood: Any) -> Outcome: ...
+
+
+PLAYBOOK_DRAFTS: Final = Service[Drafting]("playbook_drafts", "Drafting a playbook")
 
 
 class DraftPlaybook(Arguments):
@@ -38,8 +42,7 @@ class DraftPlaybook(Arguments):
 
 
 def _drafting(context: ToolContext) -> Drafting:
-    found: Drafting = service(context, "playbooks", "Drafting a playbook")
-    return found
+    return context.services.use(PLAYBOOK_DRAFTS)
 
 
 async def dry_run(context: ToolContext, arguments: DraftPlaybook) -> Preview:

@@ -121,6 +121,7 @@ add_tool(
     arguments=ExecutePython,
     risk=Risk.compute,
     run=run,
+    answers="rows",
     effects=Effects(reads=True),
     attempts=2,
     timeout=timedelta(minutes=10),

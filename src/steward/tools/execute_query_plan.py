@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from steward.broker import PLAIN, SELECTOR, Cost, Effects, Outcome, Risk, ToolContext, add_tool
+from steward.core import StewardError
 from steward.tools._calls import off_loop
 from steward.tools._sandboxed import Executed, Job, Sandboxed, chosen, estimated, execute, tabular
 
@@ -36,8 +37,39 @@ async def run(context: ToolContext, arguments: ExecuteQueryPlan) -> Outcome:
     ties = 0
     if wider is not None and plan.limit is not None:
         executed, ties = _without_ties(executed, plan, plan.limit)
-    told = {"ties": ties, "more_ties": ties == MOST_TIES} if ties else {}
+    told: dict[str, Any] = {"ties": ties, "more_ties": ties == MOST_TIES} if ties else {}
+    if plan.limit is not None and len(executed.response.rows) == plan.limit:
+        told |= await _in_all(context, arguments, plan)
     return tabular(executed, compiled_sql=sql, plan=plan.text(), **told)
+
+
+async def _in_all(
+    context: ToolContext, arguments: ExecuteQueryPlan, plan: "QueryPlan"
+) -> dict[str, Any]:
+    """How many rows there are where a plan shows the first of them; groups are not counted."""
+    if plan.aggregate or plan.pivot or plan.offset:
+        return {}
+    sql = await off_loop(_counting, context, arguments, plan)
+    try:
+        found = (await execute(context, Job("sql", sql, arguments, 1, noun="plan"))).response
+    except StewardError:
+        # Counting may take longer than the first rows did; these are an answer without it.
+        return {}
+    return {"in_all": found.rows[0][0]} if found.rows else {}
+
+
+def _counting(context: ToolContext, arguments: ExecuteQueryPlan, plan: "QueryPlan") -> str:
+    from steward.sandbox import QueryPlan, compile_plan
+
+    kept = plan.model_dump(by_alias=True, include={"source", "joins", "derive", "filters"})
+    counted = QueryPlan.model_validate(
+        {**kept, "aggregate": [{"name": "rows", "function": "count"}]}
+    )
+    schema = {
+        each.name: [column.name for column in each.columns]
+        for each in chosen(context, arguments.datasets)
+    }
+    return compile_plan(counted, schema)
 
 
 def _without_ties(executed: Executed, plan: "QueryPlan", limit: int) -> tuple[Executed, int]:
@@ -90,6 +122,8 @@ add_tool(
     arguments=ExecuteQueryPlan,
     risk=Risk.compute,
     run=run,
+    answers="query",
+    usual=True,
     effects=Effects(reads=True),
     attempts=2,
     estimate=_cost,

@@ -50,6 +50,8 @@ add_tool(
     arguments=Query,
     risk=Risk.compute,
     run=run,
+    answers="query",
+    usual=True,
     effects=Effects(reads=True),
     attempts=2,
     estimate=cost,

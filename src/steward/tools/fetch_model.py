@@ -5,7 +5,8 @@ Called again with the digest of what is here, it fetches nothing and confirms th
 
 import asyncio
 from datetime import timedelta
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -22,9 +23,12 @@ from steward.broker import (
     add_tool,
 )
 from steward.core import Denied, Invalid
-from steward.models.local import Fetched, LocalServers, Weights, fetch, found_here, listed_weights
+from steward.models.local import Fetched, Weights, fetch, found_here, listed_weights
 from steward.runs import Found, Reconciled, Ticket
 from steward.tools._calls import happened
+from steward.tools._installation import HTTP, KEEPS_MACHINE, LOCAL_MODELS
+
+_MOST_BYTES: Final = 200 << 30
 
 
 class FetchModel(Arguments):
@@ -55,7 +59,7 @@ async def preview(context: ToolContext, arguments: FetchModel) -> Preview:
 
 async def run(context: ToolContext, arguments: FetchModel) -> Outcome:
     _refuse_others(context)
-    servers: LocalServers = context.services["local_models"]
+    servers = context.services.use(LOCAL_MODELS)
     listed = _listed(arguments.name)
     target = servers.shelf.path(arguments.name)
     digest = arguments.sha256 or (listed.sha256 if listed else None)
@@ -71,7 +75,7 @@ async def reconcile(context: ToolContext, arguments: FetchModel, _ticket: Ticket
     digest = arguments.sha256 or (listed.sha256 if listed else None)
     if digest is None:
         return Reconciled(Found.not_happened)
-    servers: LocalServers = context.services["local_models"]
+    servers = context.services.use(LOCAL_MODELS)
     found = await asyncio.to_thread(found_here, servers.shelf.path(arguments.name), digest)
     return (
         Reconciled(Found.not_happened) if found is None else happened(_here(arguments.name, found))
@@ -96,7 +100,7 @@ def _here(name: str, found: Fetched) -> Outcome:
 
 
 def _refuse_others(context: ToolContext) -> None:
-    if not context.direct or not context.services["keeps_machine"](context.scope, context.author):
+    if not context.direct or not context.services.use(KEEPS_MACHINE)(context.scope, context.author):
         raise Denied(
             "Only an owner of the organisation that runs this installation may fetch models onto it.",
             code="not-a-keeper",
@@ -116,7 +120,7 @@ async def _fetched(
             f"No address is known for {arguments.name}. Give the address of its GGUF file.",
             code="no-address",
         )
-    servers: LocalServers = context.services["local_models"]
+    servers = context.services.use(LOCAL_MODELS)
     is_listed = listed is not None and digest == listed.sha256
     return await fetch(
         url,
@@ -124,6 +128,7 @@ async def _fetched(
         digest,
         lambda done, total: context.report(f"Fetching {arguments.name}", done, total),
         size=listed.bytes if listed is not None and is_listed else None,
+        transport=partial(context.services.use(HTTP).inside().transport, _MOST_BYTES),
     )
 
 

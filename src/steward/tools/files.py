@@ -24,9 +24,10 @@ from steward.broker import (
     add_tool,
 )
 from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
-from steward.runs import Kind, Runs
-from steward.tools._calls import agreed, bench, off_loop, service
+from steward.runs import Kind
+from steward.tools._calls import agreed, bench, off_loop
 from steward.tools._commits import WRITTEN, files_of, media_type, reconciling, workspace
+from steward.tools._installation import BLOBS, RUNS
 from steward.versions import Commit, Draft
 from steward.workbench import ORIGINALS
 
@@ -208,7 +209,7 @@ def _read(context: ToolContext, arguments: ReadArtifact) -> Outcome:
 def _opened(context: ToolContext, arguments: ReadArtifact) -> tuple[Artifact, Iterator[bytes], str]:
     if arguments.digest is not None:
         found = _made_by_run(context, arguments.digest)
-        chunks = service(context, "blobs", "Reading a file").read(found.digest)
+        chunks = context.services.use(BLOBS).read(found.digest)
         return found, chunks, f"artifact:{found.name}@{found.digest}"
     place, at, path = workspace(context), arguments.at or context.branch, arguments.path or ""
     entry = next((each for each in place.files(at) if each.path == path), None)
@@ -220,7 +221,7 @@ def _opened(context: ToolContext, arguments: ReadArtifact) -> tuple[Artifact, It
 
 def _made_by_run(context: ToolContext, digest: str) -> Artifact:
     """A file that the run's journal lists as made by one of its calls: a digest alone is no permission."""
-    runs: Runs = service(context, "runs", "Reading a file by its digest")
+    runs = context.services.use(RUNS)
     after = 0
     while page := runs.entries(context.scope, context.run_id, after, _ENTRIES):
         for entry in page:

@@ -61,6 +61,7 @@ add_tool(
     arguments=GetDatasetSchema,
     risk=Risk.read,
     run=run,
+    answers="schema",
     effects=Effects(reads=True),
     attempts=3,
 )

@@ -28,7 +28,6 @@ from steward.connections import (
     ClientCertificate,
     Connection,
     HostPatterns,
-    Http,
     HttpAnswer,
     HttpApiSettings,
     HttpLimits,
@@ -37,8 +36,9 @@ from steward.connections import (
 from steward.connections import headers as headers_of
 from steward.core import Bug, Denied, Invalid
 from steward.runs import Found, Reconciled, Ticket
-from steward.tools._calls import ToolSettings, failure_of, keep, secret, service, settings_of
+from steward.tools._calls import ToolSettings, failure_of, keep, secret, settings_of
 from steward.tools._connections import connection_of, named, opened
+from steward.tools._installation import HTTP
 
 SETTING: Final = "http_request.allow"
 # By the rules of HTTP a second one of these changes nothing that the first did not.
@@ -189,7 +189,7 @@ async def dry_run(context: ToolContext, arguments: HttpRequest) -> Preview:
 
 async def run(context: ToolContext, arguments: HttpRequest) -> Outcome:
     way = await _way(context, arguments)
-    http: Http = service(context, "http", "A request to the web")
+    http = context.services.use(HTTP)
     headers = dict(arguments.headers)
     if arguments.method not in _REPEATABLE and context.ticket is not None:
         headers.setdefault("Idempotency-Key", context.ticket.idempotency_key)

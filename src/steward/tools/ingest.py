@@ -21,19 +21,12 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.connections import HostPatterns, Http, HttpLimits
+from steward.connections import HostPatterns, HttpLimits
 from steward.core import Invalid, stoppable
-from steward.tools._calls import (
-    ToolSettings,
-    bench,
-    heavy,
-    off_loop,
-    plain,
-    service,
-    settings_of,
-)
+from steward.tools._calls import ToolSettings, bench, heavy, off_loop, plain, settings_of
 from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._file_options import FileOptions
+from steward.tools._installation import HTTP
 from steward.versions import Commit
 
 _FETCH: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
@@ -111,7 +104,7 @@ async def run(context: ToolContext, arguments: Ingest) -> Outcome:
 
 
 async def _fetched(context: ToolContext, url: str) -> str:
-    http: Http = service(context, "http", "Fetching a file")
+    http = context.services.use(HTTP)
     context.report("Fetching the file")
     answer = await stoppable(
         http.request(

@@ -8,6 +8,7 @@ from steward.broker import PLAIN, TARGET, Arguments, Effects, Outcome, Risk, Too
 from steward.core import NotFound
 from steward.runs import Json
 from steward.tools._calls import bench, off_loop
+from steward.tools._installation import NAME_OF
 
 
 class ListChanges(Arguments):
@@ -59,9 +60,9 @@ async def run(context: ToolContext, arguments: ListChanges) -> Outcome:
 
 def _name(context: ToolContext, author: str) -> str:
     """What the author is called; who is not there any more keeps the id."""
-    name_of = context.services.get("name_of")
+    name_of = context.services.find(NAME_OF)
     try:
-        return author if name_of is None else str(name_of(author))
+        return author if name_of is None else name_of(author)
     except NotFound:
         return author
 

@@ -41,6 +41,8 @@ add_tool(
     arguments=ListDatasets,
     risk=Risk.read,
     run=run,
+    answers="schema",
+    usual=True,
     effects=Effects(reads=True),
     attempts=3,
 )

@@ -23,9 +23,10 @@ from steward.core import Denied, StewardError, Stopped
 from steward.identity import Access, Role
 from steward.ingest import parse_address
 from steward.store import OWN_SECRETS, SecretStore
-from steward.tools._calls import bench, heavy, off_loop, secret, service
+from steward.tools._calls import bench, heavy, off_loop, secret
 from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._file_options import FileOptions
+from steward.tools._installation import ROLE_OF, SECRETS
 from steward.versions import Commit
 
 KEPT_ADDRESSES: Final = f"{OWN_SECRETS}load_"
@@ -110,7 +111,7 @@ def _loaded(context: ToolContext, arguments: LoadFromServer, url: str) -> Commit
 
 def _may_go_inside(context: ToolContext) -> bool:
     """Servers on private addresses are open to admins of the project alone, when they load by hand."""
-    role: Role | None = service(context, "role_of", "Loading")(context.scope, context.author)
+    role = context.services.use(ROLE_OF)(context.scope, context.author)
     if context.token_role is not None and role is not None:
         role = min(role, context.token_role)
     return context.direct and role is not None and role >= Role.admin
@@ -118,8 +119,7 @@ def _may_go_inside(context: ToolContext) -> bool:
 
 def _forget(context: ToolContext, arguments: LoadFromServer) -> None:
     if arguments.secret.startswith(KEPT_ADDRESSES):
-        store: SecretStore = service(context, "secrets", "Loading")
-        store.forget(context.scope, arguments.secret)
+        context.services.use(SECRETS).forget(context.scope, arguments.secret)
 
 
 async def described(context: ToolContext, commit: Commit) -> Outcome:

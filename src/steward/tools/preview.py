@@ -87,6 +87,8 @@ add_tool(
     arguments=PreviewRows,
     risk=Risk.read,
     run=run,
+    answers="rows",
+    usual=True,
     effects=Effects(reads=True),
     attempts=3,
     estimate=lambda _context, arguments: Cost(rows=arguments.limit),

@@ -10,6 +10,7 @@ add_tool(
     arguments=Query,
     risk=Risk.compute,
     run=run,
+    answers="query",
     effects=Effects(reads=True),
     attempts=2,
     estimate=cost,

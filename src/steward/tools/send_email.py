@@ -21,7 +21,7 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.connections import Attachment, Letter, Mailer, MailServer, no_password
+from steward.connections import Attachment, Letter, MailServer, no_password
 from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.tools._calls import (
     ToolSettings,
@@ -29,12 +29,12 @@ from steward.tools._calls import (
     clock_of,
     off_loop,
     secret,
-    service,
     settings_of,
     ticket_of,
 )
 from steward.tools._commits import media_type, workspace
 from steward.tools._connections import connection_of, named
+from steward.tools._installation import MAIL
 from steward.versions import FileEntry
 
 _TEXTS: Final = {"type": "array", "items": {"type": "string"}}
@@ -176,7 +176,7 @@ async def dry_run(context: ToolContext, arguments: SendEmail) -> Preview:
 
 async def run(context: ToolContext, arguments: SendEmail) -> Outcome:
     settings = await _settings(context, arguments)
-    mailer: Mailer = service(context, "mail", "Sending mail")
+    mailer = context.services.use(MAIL)
     letter = await off_loop(_letter, context, settings, arguments)
     password = None
     if settings.password_secret is not None:

@@ -22,11 +22,12 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.connections import Connection, HostPatterns, Http, HttpAnswer
+from steward.connections import Connection, HostPatterns, HttpAnswer
 from steward.core import Denied, Invalid, Misconfigured, Unavailable, read_json
 from steward.runs import Json
-from steward.tools._calls import ToolSettings, secret, service, settings_of
+from steward.tools._calls import ToolSettings, secret, settings_of
 from steward.tools._connections import connection_of, named
+from steward.tools._installation import HTTP
 
 _HOOKS: Final = ("hooks.slack.com", "hooks.slack-gov.com")
 _WRONG_TOKEN: Final = frozenset(
@@ -197,7 +198,7 @@ async def _api(
 async def _posted(
     context: ToolContext, url: str, message: dict[str, Any], hidden: dict[str, str]
 ) -> HttpAnswer:
-    http: Http = service(context, "http", "Writing to Slack")
+    http = context.services.use(HTTP)
     return await http.request(
         "POST",
         url,

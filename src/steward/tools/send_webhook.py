@@ -21,18 +21,11 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.connections import Http, place_of, sign, signing_key
+from steward.connections import place_of, sign, signing_key
 from steward.core import Conflict, Denied, Invalid, Misconfigured, Unavailable
 from steward.runs import canonical
-from steward.tools._calls import (
-    ToolSettings,
-    agreed,
-    clock_of,
-    secret,
-    service,
-    settings_of,
-    ticket_of,
-)
+from steward.tools._calls import ToolSettings, agreed, clock_of, secret, settings_of, ticket_of
+from steward.tools._installation import HTTP
 
 GONE = 410
 
@@ -97,7 +90,7 @@ async def run(context: ToolContext, arguments: SendWebhook) -> Outcome:
     endpoint = _endpoint(context, arguments)
     if agreed(context) not in ({}, _payload(endpoint, arguments)):
         raise Conflict("The endpoint changed since the preview was made; look at it again.")
-    http: Http = service(context, "http", "Sending a webhook")
+    http = context.services.use(HTTP)
     message_id = ticket_of(context).idempotency_key
     body = body_of(arguments)
     key = signing_key(await secret(context, endpoint.secret))

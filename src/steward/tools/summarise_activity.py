@@ -1,23 +1,25 @@
 """What happened in the project in the last days: a text to send, and its figures."""
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 from pydantic import Field
 
 from steward.broker import PLAIN, Arguments, Effects, Outcome, Risk, ToolContext, add_tool
+from steward.core import Service
 from steward.identity import Role
 from steward.store import Scope
-from steward.tools._calls import off_loop, service
+from steward.tools._calls import off_loop
 
 
 class Activity(Protocol):
-    """The service `activity`."""
-
     def described(
         self, scope: Scope, user_id: str, token_role: Role | None, days: int
     ) -> dict[str, Any]:
         """What this person may know of the last whole days."""
         ...
+
+
+ACTIVITY_SUMMARY: Final = Service[Activity]("activity", "Summing up a project")
 
 
 class SummariseActivity(Arguments):
@@ -27,7 +29,7 @@ class SummariseActivity(Arguments):
 
 
 async def run(context: ToolContext, arguments: SummariseActivity) -> Outcome:
-    activity: Activity = service(context, "activity", "Summing up a project")
+    activity = context.services.use(ACTIVITY_SUMMARY)
     found = await off_loop(
         activity.described, context.scope, context.author, context.token_role, arguments.days
     )

@@ -21,7 +21,8 @@ from steward.broker import (
 )
 from steward.core import Conflict, Invalid
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import agreed, happened, off_loop, service
+from steward.tools._calls import agreed, happened, off_loop
+from steward.tools._installation import TAKING_BACK
 
 _LISTED: Final = 200
 
@@ -42,8 +43,7 @@ class TakeBack(Arguments):
 
 
 def _taking_back(context: ToolContext) -> TakingBack:
-    found: TakingBack = service(context, "taking_back", "Undo")
-    return found
+    return context.services.use(TAKING_BACK)
 
 
 async def _plan(context: ToolContext, arguments: TakeBack) -> TakeBackPlan:

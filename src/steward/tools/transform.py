@@ -218,10 +218,10 @@ def _counted(
 
 async def described(context: ToolContext, commit: Commit) -> Outcome:
     outcome = await changed(context, commit)
-    return await off_loop(_told, context, commit, outcome)
+    return await off_loop(_with_counts, context, commit, outcome)
 
 
-def _told(context: ToolContext, commit: Commit, outcome: Outcome) -> Outcome:
+def _with_counts(context: ToolContext, commit: Commit, outcome: Outcome) -> Outcome:
     """Counts by the key that the call named; the target by name also where nothing differed."""
     said = commit.arguments
     value: dict[str, Any] = {**outcome.value, "dataset": said["target"]}

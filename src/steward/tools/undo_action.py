@@ -22,7 +22,8 @@ from steward.broker import (
 )
 from steward.core import Conflict
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop, plain, service
+from steward.tools._calls import happened, off_loop, plain
+from steward.tools._installation import UNDOING
 
 
 class ActionOfRun(Arguments):
@@ -45,8 +46,7 @@ class SendCorrection(ActionOfRun):
 
 
 def _undoing(context: ToolContext) -> Undoing:
-    found: Undoing = service(context, "undoing", "Undo")
-    return found
+    return context.services.use(UNDOING)
 
 
 async def _action(context: ToolContext, arguments: ActionOfRun) -> Action:

@@ -116,14 +116,14 @@ class Comparison:
             return self._surplus()
         names = [name for name in self.common if name not in self.key]
         differs = " OR ".join(self._differs(name) for name in names) or "false"
-        if self.method == "row":
-            match = f"a.{ROW} = b.{ROW}"
+        if self.method == "key":
+            joined = f"FULL JOIN {self.rest.after} b ON " + " AND ".join(map(self._same, self.key))
+        elif self.rest.aligned:
+            # Every row was written again: reading both sides in step needs no hash table of one of them.
+            joined = f"POSITIONAL JOIN {self.rest.after} b"
         else:
-            match = " AND ".join(self._same(name) for name in self.key)
-        return (
-            f"{self.rest.before} a FULL JOIN {self.rest.after} b ON {match} "
-            f"WHERE (a.{SEGMENT} IS NULL OR b.{SEGMENT} IS NULL OR {differs})"
-        )
+            joined = f"FULL JOIN {self.rest.after} b ON a.{ROW} = b.{ROW}"
+        return f"{self.rest.before} a {joined} WHERE (a.{SEGMENT} IS NULL OR b.{SEGMENT} IS NULL OR {differs})"
 
     def _differs(self, name: str) -> str:
         left, right = self._sides(name)

@@ -21,6 +21,8 @@ class Rest:
 
     before: str
     after: str
+    aligned: bool = False
+    """Whether row n of the one side is row n of the other."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,11 @@ def rest(before: Manifest, after: Manifest, locate: Locate, lay: Lay, *, by_id: 
     """With `by_id`, equal rows under another id count as different."""
     split = _split(before, after, by_id=by_id)
     if not split.pairs:
+        first = _numbers(before, split.alone_before)
         return Rest(
             f"({_rows(before, locate, split.alone_before)})",
             f"({_rows(after, locate, split.alone_after)})",
+            aligned=first is not None and first == _numbers(after, split.alone_after),
         )
     named = lay(_named_rows(before, after, locate, split.pairs))
     return Rest(
@@ -84,6 +88,14 @@ def _unshared(
         else:
             found.append(index)
     return found
+
+
+def _numbers(manifest: Manifest, chosen: Sequence[int]) -> list[tuple[int, int]] | None:
+    """First id and number of rows of each segment; none where ids have gaps or rows another order."""
+    segments = [manifest.segments[index] for index in chosen]
+    if any(segment.patch or segment.ids.digest for segment in segments):
+        return None
+    return [(segment.ids.low, segment.rows) for segment in segments]
 
 
 def _rows(manifest: Manifest, locate: Locate, chosen: Sequence[int]) -> str:

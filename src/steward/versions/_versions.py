@@ -16,6 +16,7 @@ from steward.versions._content import Content, described
 from steward.versions._delta import Exported, export_delta
 from steward.versions._edit import Counts
 from steward.versions._manifest import Layout, Stat
+from steward.versions._parquet_joining import export_parquet
 from steward.versions._parts import Parts
 from steward.versions._pins import Pins
 from steward.versions._read import Reading, select, slice_of, table
@@ -189,6 +190,12 @@ class Versions:
                 name=name,
                 now=self._clock.now(),
             )
+
+    def export_parquet(self, scope: Scope, version: str, target: Path) -> None:
+        """The version as one Parquet file, in the order of its rows."""
+        manifest = self._content.manifest(scope, version)
+        with self._content.session() as connection:
+            export_parquet(connection, manifest, self._parts.locate, target)
 
     def put_file(self, scope: Scope, path: str, chunks: Iterable[bytes]) -> FileEntry:
         """Stores a file's bytes, to be named by a commit."""

@@ -1,10 +1,10 @@
 """The data room at work for one installation: what doors and tools call, by project and author."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from steward.core import Clock, FairThreads, Ids
+from steward.core import Clock, FairThreads, Ids, NetworkLevel
 from steward.store import BlobStore, Database, EventLog, Scope
 from steward.tables import Scratch
 from steward.versions import Versions
@@ -17,6 +17,7 @@ from steward.workbench.outputs import Exported, Format, Outputs
 from steward.workbench.reporting import Reporting
 from steward.workbench.resolving import Resolving
 from steward.workbench.rows import Filter, Operator, RowPage, Sort
+from steward.workbench.saved_queries import SavedQueries, SavedQuery
 from steward.workbench.uploads import Upload, UploadLimits, Uploads
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Operator",
     "Planned",
     "RowPage",
+    "SavedQuery",
     "Sort",
     "Upload",
     "Workbench",
@@ -55,8 +57,12 @@ class Workbench:
         hashing_key: Callable[[Scope], bytes],
         upload_limits: UploadLimits | None = None,
         scrub: Callable[[Scope, str], str] = lambda _scope, name: name,
+        network: Callable[[], Sequence[NetworkLevel]] = tuple,
     ) -> None:
-        """`hashing_key` gives the key that a project's redactions hash with; `scrub` takes out secrets."""
+        """`hashing_key` gives the key that a project's redactions hash with; `scrub` takes out secrets.
+
+        `network`: the policies in force where a server is read.
+        """
         # Each may hold a gigabyte, and the machine has other work.
         self.pool = FairThreads(_HEAVY, _HEAVY, "steward-heavy")
         self._scratch = Scratch(folder / "scratch")
@@ -64,12 +70,13 @@ class Workbench:
         self.versions = Versions(database, blobs, clock, ids, self._scratch.root, events=events)
         self.datasets = Datasets(self.versions)
         uploads = Uploads(database, self.versions, clock, ids, upload_limits, scrub)
-        self.bringing = Bringing(self.versions, uploads, self._scratch)
+        self.bringing = Bringing(self.versions, uploads, self._scratch, network=network)
         self.insights = Insights(database, self.versions, clock)
         self.operations = Operations(self.versions, hashing_key)
         self.resolving = Resolving(self.versions, folder / "resolving")
         self.reporting = Reporting(self.versions, self.insights, clock)
         self.outputs = Outputs(self.versions, clock, self._scratch)
+        self.saved_queries = SavedQueries(database, clock, ids)
 
     def tidy(self) -> None:
         """Forgets uploads that rested too long, and removes stored data that nothing refers to any more."""

@@ -1,8 +1,16 @@
-"""What has been found out about versions, kept because versions never change; and files on their way in."""
+"""What has been found out about versions, kept because versions never change; files on their way in; queries kept by name."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, PrimaryKeyConstraint, String, Table
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    UniqueConstraint,
+)
 
-from steward.store import UNHELD, Json, Moment, id_column, metadata, scope_columns
+from steward.store import UNHELD, Json, Moment, TypedText, id_column, metadata, scope_columns
 
 analyses = Table(
     "analyses",
@@ -41,4 +49,17 @@ upload_parts = Table(
     Column("digest", String(64), nullable=False),
     PrimaryKeyConstraint("upload_id", "position"),
     info=UNHELD,
+)
+
+saved_queries = Table(
+    "saved_queries",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False),
+    Column("name", TypedText(80), nullable=False),
+    Column("kind", String(10), nullable=False),
+    Column("query", TypedText(), nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("project_id", "user_id", "name"),
 )

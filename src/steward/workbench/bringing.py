@@ -1,12 +1,12 @@
 """Bringing data in: uploads, inspection with evidence, and the load that becomes one commit."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from steward.core import Invalid, report
+from steward.core import Invalid, NetworkLevel, report
 from steward.ingest import Inspection, Limits, Loaded, Options, isolation, parse_address
 from steward.store import Scope
 from steward.tables import Scratch, parquet_source
@@ -33,11 +33,14 @@ class Bringing:
         scratch: Scratch,
         *,
         limits: Limits | None = None,
+        network: Callable[[], Sequence[NetworkLevel]] = tuple,
     ) -> None:
+        """`network`: the policies in force where a server is read; without any, all may be reached."""
         self._versions = versions
         self._uploads = uploads
         self._scratch = scratch
         self._limits = limits or Limits()
+        self._network = network
 
     def start(self, scope: Scope, name: str, size: int | None) -> Upload:
         return self._uploads.start(scope, name, size)
@@ -152,6 +155,7 @@ class Bringing:
             url,
             options,
             private=private,
+            levels=self._network(),
             limits=self._limits,
             scratch=self._scratch.folder(),
             progress=report,
@@ -180,6 +184,7 @@ class Bringing:
                 Path(out),
                 self._limits,
                 private=private,
+                levels=self._network(),
                 scratch=scratch,
                 progress=report,
             )
@@ -212,7 +217,15 @@ class Bringing:
         """
         limits = replace(self._limits, wall_seconds=_QUERY_SECONDS, cpu_seconds=_QUERY_SECONDS)
         return isolation.query(
-            source, name, sql, most, private=private, limits=limits, scratch=self._scratch.folder()
+            source,
+            name,
+            sql,
+            most,
+            private=private,
+            # A file is read without any network.
+            levels=() if isinstance(source, Path) else self._network(),
+            limits=limits,
+            scratch=self._scratch.folder(),
         )
 
     def _stored(

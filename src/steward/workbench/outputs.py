@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from steward.core import Clock, Invalid, TooLarge, in_words, mistakes, work
 from steward.store import Scope
-from steward.tables import Scratch, literal, session
+from steward.tables import Scratch, session
 from steward.versions import Versions
 from steward.workbench.insights import Document, as_document
 
@@ -145,17 +145,14 @@ class Outputs:
         if kind == "xlsx":
             self._write_workbook(scope, [(name, version)], path)
             return
-        table = self._versions.table(scope, version, name)
-        with session(scratch=path.parent) as connection:
-            if kind == "csv":
-                from steward.output import write_csv
+        if kind == "parquet":
+            self._versions.export_parquet(scope, version, path)
+            return
+        from steward.output import write_csv
 
-                write_csv(path, connection, table, spreadsheet_safe=True)
-            else:
-                connection.execute(
-                    f"COPY (SELECT * FROM {table.source}) TO {literal(str(path))} "
-                    "(FORMAT parquet, COMPRESSION zstd)"
-                )
+        with session(scratch=path.parent) as connection:
+            table = self._versions.table(scope, version, name)
+            write_csv(path, connection, table, spreadsheet_safe=True)
 
     def _write_delta(self, scope: Scope, name: str, version: str, path: Path) -> None:
         folder = path.with_name("table")

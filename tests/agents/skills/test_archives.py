@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.agents.skills.archives import (
@@ -61,7 +61,6 @@ def kept(files: dict[str, bytes]) -> dict[str, bytes] | None:
         return None
 
 
-@settings(max_examples=150, deadline=None)
 @given(_FILES)
 def test_what_is_packed_comes_back(files: dict[str, bytes]) -> None:
     good = kept(files)
@@ -102,7 +101,6 @@ _EVIL = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     names=st.lists(_EVIL, min_size=1, max_size=6),
     mode=st.sampled_from([0, stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR, stat.S_IFCHR, stat.S_IFIFO]),
@@ -127,7 +125,6 @@ def test_nothing_that_comes_out_leads_anywhere(
         assert files == {}
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=300), st.integers(0, 10_000), st.integers(0, 255))
 def test_damaged_archives_are_refused_in_our_words(noise: bytes, at: int, byte: int) -> None:
     content = bytearray(pack(greeting(), "greeting"))

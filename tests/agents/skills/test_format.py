@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skills_ref.validator import validate  # type: ignore[import-untyped]
 
@@ -236,7 +236,6 @@ _FIELDS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     fields=st.lists(st.tuples(_FIELDS, _WORDS), max_size=5),
     name=st.sampled_from(["a", "a-b", "ab1"]),

@@ -16,10 +16,12 @@ import pytest
 from steward.connections import Draft, Http
 from steward.connections.catalogue.calls import ServiceCalls
 from steward.connections.catalogue.sign_in import ServiceSignIns, providers
-from steward.connections.documents import as_draft
 from steward.core import MovableClock
 from steward.core.errors import Denied, Misconfigured
 from tests.connections.catalogue.petstore import text
+from tests.connections.drafts import as_draft
+from tests.connections.outside import certificates
+from tests.connections.postboxes import HOST, token_pymap
 from tests.connections.test_using import _access
 from tests.tools.room import Room
 
@@ -222,12 +224,12 @@ def test_only_the_answer_that_is_waited_for_is_taken(room: Room, office: str) ->
 
     async def main() -> None:
         came_back = await agrees(await zoo.start())
-        with pytest.raises(Denied, match="Nobody waits"):
+        with pytest.raises(Denied, match="expired or was already used"):
             await zoo.finish(came_back, state=f"{room.scope.project_id}.{zoo.connection.id}.guess")
         with pytest.raises(Denied, match="did not agree"):
             await zoo.finish(came_back, error="access_denied")
         # It was waited for once.
-        with pytest.raises(Denied, match="Nobody waits"):
+        with pytest.raises(Denied, match="expired or was already used"):
             await zoo.finish(came_back)
 
     asyncio.run(main())
@@ -289,3 +291,66 @@ def test_addresses_of_many_providers_are_known(room: Room, office: str) -> None:
     other = zoo.desk.documents.create(zoo.access, draft)
     with pytest.raises(Misconfigured, match="not known"):
         zoo.desk.service_sign_ins.start(zoo.access, other, CALLBACK)
+
+
+@pytest.mark.parametrize("mechanism", ["OAUTHBEARER", "XOAUTH2"])
+def test_a_mailbox_is_opened_with_tokens(
+    room: Room,
+    office: str,
+    clock: MovableClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    mechanism: str,
+) -> None:
+    async def resolve(_name: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    zoo = Zoo(room, office)
+    health = zoo.desk.health
+    health.around = replace(health.around, http=Http(resolve=resolve, allow_private=[HOST]))
+    made = certificates(tmp_path, HOST)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
+
+    def check() -> tuple[bool, str]:
+        found = asyncio.run(health.check(room.scope, zoo.connection.id, zoo.access.user_id))
+        return found.worked, found.words
+
+    with token_pymap(tmp_path, made.client, mechanism, f"{office}/api/pets") as box:
+        settings = {
+            **box.settings,
+            "way": "person",
+            "client_id": "steward",
+            "client_authentication": "basic",
+            "authorize_url": f"{office}/auth",
+            "grant_url": f"{office}/token",
+            "scopes": "pets offline_access",
+            "sign_in_parameters": {"prompt": "consent"},
+        }
+        draft = Draft("mailbox", "imap", settings, values={"client_secret": SECRET})
+        zoo.connection = zoo.desk.documents.create(zoo.access, draft)
+        assert check() == (
+            False,
+            "Nobody has signed in to this service; somebody must sign in under Connections.",
+        )
+
+        async def sign_in() -> None:
+            await zoo.finish(await agrees(await zoo.start()))
+
+        asyncio.run(sign_in())
+        assert zoo.state() == "signed_in"
+        worked, words = check()
+        assert worked, words
+        assert words.startswith("Signed in to mail.example over TLS.")
+        before = zoo.store().tokens()
+        clock.advance(seconds=120)
+        assert check()[0]
+        assert zoo.store().tokens() != before
+        # A token that the server refuses is told as such, without its text.
+        store = zoo.store()
+        store.keep_tokens(store.session(), "worthless-token", "", 600, zoo.access.user_id)
+        assert check() == (False, "The mail server mail.example refused the user name or sign-in.")
+        # With a password it is opened as before, and nobody signs in.
+        changed = {**box.settings, "way": "password"}
+        draft = Draft("by_password", "imap", changed, values={"password": "any"})
+        zoo.connection = zoo.desk.documents.create(zoo.access, draft)
+        assert zoo.desk.sign_in_status(room.scope, zoo.connection) is None

@@ -42,7 +42,9 @@ const guard: Middleware = {
     const error = await ApiError.fromResponse(response);
     // A wrong token means that another session has begun in this browser since the page was opened.
     const isOver = error.status === 401 || error.code === 'csrf';
-    if (isOver && schemaPath !== SIGN_IN_PATH) reportSignedOut();
+    // The router leads to setting it up; what was fetched before is no longer open.
+    if (error.code === 'second-step-required') globalThis.location.reload();
+    if (isOver && !schemaPath.startsWith(SIGN_IN_PATH)) reportSignedOut();
     throw error;
   },
   onError({ request }) {

@@ -10,6 +10,7 @@ type Schemas = components['schemas'];
 export type Models = Answer<Schemas['ModelsOut']>;
 export type ModelSetup = Answer<Schemas['SetupOut']>;
 export type Model = Answer<Schemas['ModelOut']>;
+export type ModelProvider = Answer<Schemas['ModelProviderOut']>;
 export type ModelTest = Answer<Schemas['TestOut']>;
 export type NewModel = Schemas['ModelIn'];
 export type ModelUses = Schemas['UsesIn'];

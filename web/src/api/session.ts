@@ -45,7 +45,7 @@ export interface SignUp {
 }
 
 /** Someone else may have been signed in before: nothing fetched for them is kept. */
-function useStartSession() {
+export function useStartSession() {
   const client = useQueryClient();
   return (session: Session) => {
     client.clear();

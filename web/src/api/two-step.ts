@@ -1,6 +1,7 @@
 /** Two-step sign-in of the signed-in person: a code of an app after the password. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
+import { meKey } from './keys';
 
 const key = ['me', 'two-step'] as const;
 
@@ -38,6 +39,7 @@ export function useTurnTwoStepOff() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (code: string) => api.POST('/api/v1/me/two-step/off', { body: { code } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: key }),
+    // All of the profile: where the organisation requires a second step, it is due again at once.
+    onSuccess: () => client.invalidateQueries({ queryKey: meKey }),
   });
 }

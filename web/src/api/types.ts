@@ -29,6 +29,7 @@ export type Project = Answer<Schemas['ProjectOut']>;
 export type ProjectFile = Answer<Schemas['FileEntryOut']>;
 export type ProjectRef = Answer<Schemas['ProjectRef']>;
 export type OpenSession = Answer<Schemas['OpenSessionOut']>;
+export type Passkey = Answer<Schemas['PasskeyOut']>;
 export type Secret = Answer<Schemas['SecretOut']>;
 export type SignOnProvider = Answer<Schemas['ProviderOut']>;
 export type SignOnRule = Answer<Schemas['RuleIO']>;

@@ -1,8 +1,8 @@
 /** The navigation: only pages that exist and that the person's role may use. */
 import { Kbd, UnstyledButton } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { ChevronRight, Search } from 'lucide-react';
-import { type PropsWithChildren, useState } from 'react';
+import { type PropsWithChildren, useEffect, useRef, useState } from 'react';
 import type { ProjectRef } from '@/api/types';
 import { AccountMenu } from './AccountMenu';
 import classes from './Navigation.module.css';
@@ -48,8 +48,14 @@ function PageLinks({ project, onNavigate }: { project: ProjectRef; onNavigate: (
     pages.map((page) => (
       <PageLink key={page.path} page={page} projectId={project.id} onNavigate={onNavigate} />
     ));
+  const place = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // On a low screen the entry of the open page may lie below the others.
+  useEffect(() => {
+    place.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [pathname]);
   return (
-    <nav aria-label="Pages" className={classes.links}>
+    <nav aria-label="Pages" className={classes.links} ref={place}>
       {[...sections].map(([section, pages]) => {
         const title = SECTIONS[section];
         return title === null ? (

@@ -10,7 +10,7 @@ import { PAGE_TITLE_ID } from '@/components/Page';
 export function LoadingPage() {
   return (
     <Center mih="40vh">
-      <Loader size="sm" type="dots" aria-label="Loading" />
+      <Loader size="sm" type="dots" role="status" aria-label="Loading" />
     </Center>
   );
 }

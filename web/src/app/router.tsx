@@ -36,7 +36,12 @@ const appRoute = createRoute({
   component: Shell,
   beforeLoad: async ({ context, location }): Promise<{ session: Session }> => {
     const session = await context.queryClient.query({ ...sessionQuery, staleTime: 'static' });
-    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } });
+    if (!session || session.second_step_due) {
+      throw redirect({
+        to: session ? '/second-step' : '/sign-in',
+        search: { next: location.href },
+      });
+    }
     return { session };
   },
 });

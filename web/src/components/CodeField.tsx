@@ -50,7 +50,7 @@ export function CodeField(props: Props) {
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <div role="status" className={classes.problems}>
-        {isChecking && <Loader size={12} aria-label="Checking" />}
+        {isChecking && <Loader size={12} role="img" aria-label="Checking" />}
         {problems.length === 0 && value.trim() !== '' && (
           <Text size="xs" c="dimmed">
             {fine}

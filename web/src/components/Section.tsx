@@ -16,7 +16,13 @@ export function Section({ title, description, actions, framed = false, children 
   const id = useId();
   return (
     <section aria-labelledby={id} className={classes.section}>
-      <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-end">
+      <Group
+        className={classes.head}
+        justify="space-between"
+        gap="xs"
+        wrap="nowrap"
+        align="flex-end"
+      >
         <div>
           <Title order={2} id={id}>
             {title}

@@ -79,6 +79,8 @@ const SENTENCES: Record<string, Words> = {
   'budget.deleted': ({ who }) => `${who} deleted a budget`,
   'hold.placed': ({ who, it }) => `${who} placed the legal hold${it}`,
   'hold.lifted': ({ who, it }) => `${who} lifted the legal hold${it}`,
+  'network.changed': ({ who, data }) =>
+    `${who} changed the network policy of the ${textIn(data, 'level')}`,
   'retention.changed': ({ who }) => `${who} changed how long records are kept`,
   'retention.applied': () => 'Steward deleted records that were past their time',
   'project.created': ({ who, it }) => `${who} created the project${it}`,
@@ -105,6 +107,17 @@ const SENTENCES: Record<string, Words> = {
     `Account of ${member(told)} joined to${named(told.data, 'provider')}`,
   'sign_on.signed_out': (told) =>
     `Provider${named(told.data, 'provider')} signed ${member(told)} out`,
+  'passkey.added': ({ who, data }) => `${who} added the passkey${named(data, 'passkey')}`,
+  'passkey.removed': (told) =>
+    told.data.by === undefined
+      ? `Passkey${named(told.data, 'passkey')} of ${member(told)} removed`
+      : `${told.who} removed the passkey${named(told.data, 'passkey')}`,
+  'passkey.signed_in': (told) =>
+    `${member(told)} signed in with the passkey${named(told.data, 'passkey')}`,
+  'passkey.refused': (told) =>
+    `Passkey${named(told.data, 'passkey')} of ${member(told)} refused (${textIn(told.data, 'reason')})`,
+  'second_step.changed': ({ who, data }) =>
+    `${who} ${data.required ? 'required' : 'no longer requires'} two-step sign-in`,
   'audit.exported': ({ who, data }) =>
     `${who} exported the event log as ${data.format === 'cef' ? 'CEF' : 'JSON lines'}`,
   'client.allowed': ({ who, it, data }) => `${who} allowed the program${it} to act${asRole(data)}`,

@@ -96,6 +96,38 @@ describe('the tab of alerts', () => {
     expect(screen.getByRole('button', { name: 'Add a rule' })).toBeVisible();
   });
 
+  it.each([
+    ['chat', 'Chat', '/p/prj_1/overview/flow/chat'],
+    [null, 'Whole project', '/p/prj_1/runs?status=failed'],
+  ])('leads from an alert to what it is about', async (flow, name, page) => {
+    const alert = {
+      id: 'ale_1',
+      rule_id: 'rul_1',
+      name: 'Failures',
+      sentence: 'Failed runs in 24 hours above 3',
+      figure: 'failed_runs',
+      condition: 'above',
+      flow,
+      flow_title: flow === null ? null : 'Chat',
+      state: 'firing',
+      value: 4,
+      latest: 5,
+      limit: 3,
+      changes: [],
+      run_id: null,
+      opened_at: '2026-03-01T10:00:00Z',
+      acknowledged_by: null,
+      resolved_why: null,
+      muted_until: null,
+      sends: [],
+    };
+    const given = { ...routes('owner', [rule]), [`GET ${PATH}/alerts`]: { items: [alert] } };
+    serve(given);
+    renderApp('/p/prj_1/overview?tab=alerts');
+    const open = await screen.findByRole('list', { name: 'Open alerts' });
+    expect(within(open).getByRole('link', { name })).toHaveAttribute('href', page);
+  });
+
   it('lets viewers look and change nothing', async () => {
     serve(routes('viewer', [rule]));
     renderApp('/p/prj_1/overview?tab=alerts');

@@ -272,7 +272,7 @@ describe('signing in to a server', () => {
         problem(422, { detail: 'It does not support PKCE.' }),
     });
     renderApp('/p/prj_1/connections');
-    expect(await screen.findByText('Nobody signed in')).toBeInTheDocument();
+    expect(await screen.findByText('No one is signed in')).toBeInTheDocument();
     await userEvent.click(screen.getByRole('button', { name: 'Sign in to guarded' }));
     expect(await screen.findByText('It does not support PKCE.')).toBeInTheDocument();
   });
@@ -299,7 +299,7 @@ describe('signing in to a server', () => {
   it('is not offered to viewers', async () => {
     serve(routes('viewer', guarded));
     renderApp('/p/prj_1/connections');
-    expect(await screen.findByText('Nobody signed in')).toBeInTheDocument();
+    expect(await screen.findByText('No one is signed in')).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: 'Sign in to guarded' })).toBeNull();
   });
 });

@@ -168,9 +168,19 @@ describe('the console', () => {
     const result = { ...(message.result as object), truncated: 'The first 200 rows.' };
     const cut = { ...answer, message: { ...message, result } };
     const orders = { ...tables[1], format: 'native', versions: [] };
+    const kept: object[] = [];
+    localStorage.setItem(
+      'steward-queries-prj_1',
+      JSON.stringify([{ name: 'Old', kind: 'sql', query: 'SELECT 0' }]),
+    );
     const sent = serve({
       ...emptyProject(sessionOf('operator')),
       [`GET ${PATH}/datasets`]: { items: [orders], next_cursor: null },
+      [`GET ${PATH}/saved-queries`]: () => json({ items: kept, next_cursor: null }),
+      [`PUT ${PATH}/saved-queries`]: ({ body }: { body: unknown }) => {
+        kept.push({ ...(body as object), id: `qry_${kept.length}` });
+        return json(kept.at(-1));
+      },
       [`POST ${PATH}/chat/stream`]: () => stream(['result', cut], ['done', {}]),
       [`GET ${PATH}/threads/thr_1/messages`]: { items: [message], next_cursor: null },
     });
@@ -183,8 +193,11 @@ describe('the console', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Save this query' }));
     await userEvent.type(screen.getByLabelText('Name of the query'), 'All{Enter}');
     await userEvent.clear(editor);
-    await userEvent.click(screen.getByRole('button', { name: 'All' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'All' }));
     expect(editor).toHaveValue('SELECT * FROM "Big Ones"');
+    // What an earlier version kept in the browser is on the server now.
+    expect(screen.getByRole('button', { name: 'Old' })).toBeVisible();
+    expect(localStorage.getItem('steward-queries-prj_1')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Run' }));
     await userEvent.click(await screen.findByRole('button', { name: 'Show all' }));
     await waitFor(() =>

@@ -34,6 +34,7 @@ const budget = {
   period: 'month',
   usd: { limit: 10, spent: 9, reserved: 0, left: 1 },
   tokens: { limit: null, spent: 1000, reserved: 0, left: null },
+  starts_at: '2026-03-02T00:00:00Z',
   resets_at: '2026-04-01T00:00:00Z',
   expected: { usd: 14, low: 12, high: 17 },
 };
@@ -62,6 +63,30 @@ describe('the cost explorer', () => {
       'Tokens',
       'Requests and calls',
     ]);
+  });
+
+  it('draws the budget of the project for each day beside the forecast', async () => {
+    serve(routes());
+    renderApp('/p/prj_1/overview?tab=costs');
+    expect(
+      await screen.findByText('Budget: $10.00 per month, which is $0.33 for each day'),
+    ).toBeVisible();
+    expect(screen.getByText('$12.00 a day')).toBeVisible();
+    expect(screen.getByText(/^Forecast to .*2026/)).toBeVisible();
+  });
+
+  it('only names a budget far above what is spent', async () => {
+    serve(routes({ usd: { ...budget.usd, limit: 3000 } }));
+    renderApp('/p/prj_1/overview?tab=costs');
+    expect(await screen.findByText(/\$100\.00 for each day \(above this chart\)$/)).toBeVisible();
+    expect(screen.getByText('$12.00 a day')).toBeVisible();
+  });
+
+  it('says beside a flow what is used of its budget', async () => {
+    serve(routes({ kind: 'flow', name: 'chat', period: 'week' }));
+    renderApp('/p/prj_1/overview?tab=costs');
+    const row = (await screen.findByRole('rowheader', { name: 'Chat' })).closest('tr');
+    expect(row).toHaveTextContent('$9.00 of $10.00 this week');
   });
 });
 

@@ -1,7 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelProvider } from '@/api/models';
 import { allowsRows, draftOf, modelOf } from '@/pages/models/draft';
 
 const fresh = draftOf(undefined, 'project');
+const remote: ModelProvider = {
+  provider: 'openai',
+  title: 'OpenAI',
+  example: 'gpt-5-mini',
+  address: '',
+  needs_address: false,
+  needs_key: true,
+  runs_here: false,
+  hint: '',
+};
+const known: Record<string, ModelProvider> = {
+  openai: remote,
+  compatible: { ...remote, address: 'http://127.0.0.1:8080/v1', needs_address: true },
+  ollama: { ...remote, address: 'http://127.0.0.1:11434/v1', runs_here: true },
+  local: { ...remote, runs_here: true },
+};
 
 describe('rows of data', () => {
   it.each([
@@ -15,8 +32,13 @@ describe('rows of data', () => {
     ['local', '', true],
     ['openai', '', false],
   ] as const)('are sent at first to %s at "%s": %s', (provider, base_url, sent) => {
-    expect(allowsRows({ ...fresh, provider, base_url })).toBe(sent);
-    expect(modelOf({ ...fresh, provider, base_url }).allow_rows).toBe(sent);
+    const draft = { ...fresh, provider, base_url };
+    expect(allowsRows(draft, known[provider])).toBe(sent);
+    expect(modelOf(draft, known[provider]).allow_rows).toBe(sent);
+  });
+
+  it('are not sent to a provider that is gone', () => {
+    expect(allowsRows({ ...fresh, provider: 'acme' })).toBe(false);
   });
 
   it('are sent as a person chose', () => {

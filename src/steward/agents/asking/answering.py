@@ -34,6 +34,8 @@ class Result:
     """How many more are equal to the last one of a ranking."""
     has_more_ties: bool = False
     """Whether there may be more of them than were counted."""
+    in_all: int | None = None
+    """How many rows there are, where only the first of them are here."""
 
     @classmethod
     def of(cls, value: Any) -> "Result | None":
@@ -47,7 +49,9 @@ class Result:
         ties = value.get("ties")
         counted = ties if isinstance(ties, int) else 0
         cut, more = bool(value.get("truncated")), bool(value.get("more_ties"))
-        return cls(columns, rows, cut, counted, more)
+        in_all = value.get("in_all")
+        known = in_all if isinstance(in_all, int) else None
+        return cls(columns, rows, cut, counted, more, known)
 
     @property
     def names(self) -> list[str]:
@@ -148,7 +152,11 @@ class _Sentences:
         return f"{segments} {noun}" if segments else noun
 
     def _conditions(self) -> list[str]:
-        return [self._words.condition(each, self._table) for each in self._reading.filters]
+        reading = self._reading
+        return [
+            *(self._words.condition(each, self._table) for each in reading.filters),
+            *(self._words.lacking(each) for each in reading.lacking),
+        ]
 
     def _scope(self) -> str:
         """Which rows, behind the noun: `with 8 cylinders and the origin Japan in 1972, without cancelled lines`."""
@@ -167,7 +175,7 @@ class _Sentences:
 
     def _of_what(self) -> str:
         """Behind a figure: nothing where it is of all rows."""
-        if self._reading.filters or self._reading.segments:
+        if self._reading.filters or self._reading.segments or self._reading.lacking:
             return f" of {self._noun()}{self._scope()}"
         return f"{self._when()}{self._defaults()}"
 
@@ -349,6 +357,9 @@ class _Sentences:
             word = "highest" if order.descending else "lowest"
             are = "This is the" if count == 1 else f"These are the {count:d}"
             return f"{are} {self._noun(count)}{self._scope()} with the {word} {label}."
+        in_all = self._result.in_all
+        if in_all is not None and in_all > count and reading.limit is None:
+            return f"{self._counted(in_all, f'{in_all:,d}')} These are the first {count:d}."
         if self._is_cut or (reading.limit is not None and count >= reading.limit):
             return f"These are the first {count:d} {self._noun(count)}{self._scope()}."
         return self._counted(count, f"{count:d}")

@@ -17,6 +17,7 @@ from steward.agents.asking.choosing import (
 )
 from steward.agents.asking.compiling import compile_reading
 from steward.agents.asking.follow_ups import Shown, changed, follows
+from steward.agents.asking.lacking import read_lacking
 from steward.agents.asking.lexicon import Lexicon
 from steward.agents.asking.offers import find_offers
 from steward.agents.asking.reading import Asked, Reading, Unused
@@ -103,10 +104,16 @@ def _read(
             return _still_open(followed, before.pending, readings), None
     bonus = {last.table: _STAYS} if last is not None else {}
     bonus |= dict.fromkeys(mentions, _MENTIONED)
+    lacked = read_lacking(
+        message, lambda part: Question.of(part, world, lexicon, today, before.year)
+    )
+    if lacked is not None:
+        reading, of = lacked
+        return _asked(world, reading, [], [*of.parsed.assumed, *of.notes], [], [], []), question
     choice = choose(question, bonus)
     if last is not None and last.measures and _is_bare(choice, question):
         choice.open.append("all rows, or a figure")
-    return _told(question, world, choice), question
+    return _as_asked(question, world, choice), question
 
 
 def _picked(question: Question, offered: Sequence[Reading]) -> Reading | None:
@@ -194,7 +201,7 @@ def _followed(question: Question, world: World, last: Reading, shown: Shown) -> 
     return _asked(world, reading, question.unused(unused), assumed, places, [], open_)
 
 
-def _told(question: Question, world: World, choice: Choice) -> Asked:
+def _as_asked(question: Question, world: World, choice: Choice) -> Asked:
     best = choice.best
     if best is None or best.reading is None:
         unused = question.unused(best.unused) if best is not None else []

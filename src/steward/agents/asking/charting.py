@@ -4,6 +4,7 @@ Time axes are time axes, numbers have their unit, and a chart has no more marks 
 as one mark where adding up means something, and a line below the title that says so.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,10 +44,16 @@ class _Point:
 
 def chart_of(reading: Reading, result: Result, words: Words) -> dict[str, Any] | None:
     """The chart as a value with a Vega-Lite specification; None where rows or a sentence say it better."""
+    of_all = reading
+    reading, result, unit, mixed = _of_one_unit(reading, result)
     places = places_of(reading, result.names)
     groups = len(reading.groups)
-    if not places or not 1 <= groups <= 2 or len(result.rows) < 2:
+    if not places or not 1 <= groups <= 2 or len(result.rows) < 2 or reading.groups[-1].is_unit:
         return None
+    notes = []
+    if mixed:
+        units = plural(words.group(of_all.groups[-1], of_all.table))
+        notes.append(f"Only {unit}: amounts in several {units} cannot be compared.")
     is_time = reading.groups[0].unit is not None
     # "Marriages and divorces over the years": each figure that was asked for is a series.
     several = groups == 1 and len(places) > 1 and reading.chart in _LINES
@@ -61,7 +68,6 @@ def chart_of(reading: Reading, result: Result, words: Words) -> dict[str, Any] |
     if shape not in _DRAWN or len({point.x for point in points}) < 2:
         return None
     measured = reading.measures[0]
-    notes = []
     if shape == "pie" and (groups > 1 or not _adds_up(measured, reading, words.definitions)):
         notes.append("Drawn as bars: a pie shows parts of one whole.")
         shape = "bar"
@@ -77,12 +83,32 @@ def chart_of(reading: Reading, result: Result, words: Words) -> dict[str, Any] |
         "data": {"values": [_row(point) for point in points]},
         "mark": {"type": "arc" if shape == "pie" else shape, "tooltip": True}
         | ({"point": True} if shape == "line" and len(points) <= 60 else {}),
-        "encoding": _encoding(reading, words, shape)
+        "encoding": _encoding(reading, words, shape, unit)
         | ({"color": _BY_FIGURE, "y": _ANY_FIGURE} if several else {}),
         "height": 280,
     }
     told = " ".join([f"{shape.capitalize()} chart: {title[:1].lower()}{title[1:]}.", *notes])
     return {"spec": spec, "description": told}
+
+
+def _of_one_unit(reading: Reading, result: Result) -> tuple[Reading, Result, str, bool]:
+    """The rows of the unit that most groups have, that unit, and whether there are more of them.
+
+    Marks of euros and of crowns side by side would compare them.
+    """
+    place = len(reading.groups) - 1
+    if place < 1 or not reading.groups[place].is_unit:
+        return reading, result, "", False
+    counted = Counter(_label(record[place]) for record in result.records)
+    unit = max(counted, key=lambda each: counted[each], default="")
+    rows = [
+        [cell for at, cell in enumerate(record) if at != place]
+        for record in result.records
+        if _label(record[place]) == unit
+    ]
+    columns = [each for at, each in enumerate(result.columns) if at != place]
+    alone = reading.model_copy(update={"groups": reading.groups[:-1]})
+    return alone, Result(columns, rows), unit, len(counted) > 1
 
 
 def _points(reading: Reading, result: Result, place: int, is_time: bool) -> Any:
@@ -154,9 +180,9 @@ def _adds_up(measured: Measured, reading: Reading, definitions: Definitions) -> 
     return known is None or known.additive == "always"
 
 
-def _encoding(reading: Reading, words: Words, shape: str) -> dict[str, Any]:
+def _encoding(reading: Reading, words: Words, shape: str, unit: str) -> dict[str, Any]:
     measured, table = reading.measures[0], reading.table
-    unit = words.unit(measured, table)
+    unit = unit or words.unit(measured, table)
     name = words.measure(measured, table)
     figure: dict[str, Any] = {
         "field": "value",

@@ -1,13 +1,14 @@
 """What is wrong with a reading by what definitions say: sums that mean nothing."""
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Final
 
 from steward.agents.asking.compiling import nameless
 from steward.agents.asking.reading import Measured, Reading
 from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words, listed
-from steward.agents.asking.world import World, is_number_text
+from steward.agents.asking.world import World, is_number_text, is_step
 from steward.definitions import ColumnDefinition, ColumnFacts, quantity_of
 
 _PLAIN_CHARTS: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
@@ -74,7 +75,7 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
     if measure.column is None or measure.function in {"count", "count_distinct", "min", "max"}:
         return
     known = world.of(reading.table, measure.column)
-    if known is None:
+    if known is None or measure.over is not None:
         return
     table, facts, definition = known
     path = world.path(reading.table, measure.column) if table != reading.table else None
@@ -118,6 +119,7 @@ def cautions(reading: Reading, world: World) -> list[str]:
         for each in reading.measures
         if each.column is not None
         and each.function == "sum"
+        and each.over is None
         and (known := world.of(reading.table, each.column)) is not None
         and known[2].additive == "never"
     ]
@@ -166,7 +168,11 @@ def _is_one_time(reading: Reading, world: World) -> bool:
         return True
     for each in reading.periods:
         facts = world.facts(reading.table, each.column.column)
-        one_year = each.start and each.end and int(each.end[:4]) - int(each.start[:4]) == 1
-        if facts is not None and facts.kind == "number" and one_year:
+        if facts is None or not (each.start and each.end):
+            continue
+        if facts.kind == "number" and int(each.end[:4]) - int(each.start[:4]) == 1:
+            return True
+        began, ended = (date.fromisoformat(text[:10]) for text in (each.start, each.end))
+        if is_step(facts, (ended - began).days):
             return True
     return False

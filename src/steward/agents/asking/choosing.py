@@ -26,6 +26,7 @@ _SAME: Final = 1.0
 _NAMED: Final = 3.0
 _UNREAD: Final = -30.0
 _OF_ONE_ROW: Final = 4.0
+_COMPARISONS: Final = frozenset({"<", "<=", ">", ">=", "between"})
 GLUE: Final = frozenset(
     {"and", "which", "rows", "rows of", "by", "again", "it", "all", "only", "also", "instead"}
 )
@@ -181,6 +182,9 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
         and not (each.argument == "their" and parser.follows_a_name(each))
     ]
     unused += [each for each in parser.pieces if each.kind in _OF_ANSWERS]
+    if not (parsed.named_table or parser.names_something()):
+        # "How many is that": all rows are not what is spoken of.
+        unused += [each for each in parser.pieces if each.kind == "it"]
     unused += parser.lost_glue()
     if not parsed.measures and parsed.groups and parsed.named_table:
         parsed.measures.append(COUNT)
@@ -240,7 +244,15 @@ def _rows_of_groups(parsed: Parsed) -> None:
 def _directed(parsed: Parsed, parser: Parser) -> list[Piece]:
     """ "Lowest first", of groups that nothing else orders; of years it may be of them or of their figures, so it is not used."""
     said = [each for each in parser.pieces if each.kind == "direction"]
-    if not said or parsed.order or not (parsed.groups and parsed.measures):
+    if not said or parsed.order:
+        return []
+    if not (parsed.groups and parsed.measures):
+        compared = [each.column for each in parsed.filters if each.test in _COMPARISONS]
+        if parsed.measures or len(compared) != 1 or said[0].argument not in {"asc", "desc"}:
+            return said
+        # "States with an income over 40000, lowest first": rows by what they are chosen by.
+        falls = said[0].argument == "desc"
+        parsed.order.append(Ordered(by="column", column=compared.pop(), descending=falls))
         return []
     if said[0].argument == "other" or any(parser.is_stretch(each) for each in parsed.groups):
         return said

@@ -94,7 +94,7 @@ def _multiplied(document: Mapping[str, Any], world: World) -> Iterator[str]:
     for join in document.get("joins", ()):
         table, right = join.get("dataset"), {on.get("right") for on in join.get("on", ())}
         facts = world.datasets.get(table)
-        if facts is None:
+        if facts is None or join.get("kind") in {"semi", "anti"}:
             continue
         keys = [set(facts.key), *(set(each) for each in facts.keys)]
         keys += [{each.name} for each in facts.columns if each.unique]

@@ -21,7 +21,15 @@ from steward.agents.asking.expressions import (
     value,
     within,
 )
-from steward.agents.asking.reading import ColumnRef, Filtered, Measured, Period, Reading, TimePart
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Filtered,
+    Lacking,
+    Measured,
+    Period,
+    Reading,
+    TimePart,
+)
 from steward.agents.asking.world import World, is_number_text
 from steward.core import Invalid
 from steward.definitions import ColumnFacts, parse_formula
@@ -64,6 +72,7 @@ class _Compiler:
 
     def document(self) -> dict[str, Any]:
         reading = self._reading
+        self._joins += [self._without(each) for each in reading.lacking]
         filters = [*self._defaults(), *self._conditions()]
         groups = [self._group(each) for each in reading.groups]
         made: dict[str, Any] = {"source": reading.table}
@@ -169,6 +178,28 @@ class _Compiler:
 
     # Which rows
 
+    def _without(self, lacking: Lacking) -> dict[str, Any]:
+        """The join that leaves out rows that others lead to."""
+        ways = [
+            each
+            for each in self._world.leading_to(self._reading.table)
+            if each.from_table == lacking.table and each.from_columns == [lacking.via]
+        ]
+        if len(ways) != 1:
+            raise _wrong(f"no rows of {lacking.table!r} lead to {self._reading.table!r}")
+        parts = {name: getattr(lacking, name) for name in ("filters", "segments", "periods")}
+        there = _Compiler(Reading(table=lacking.table, **parts), self._world)
+        conditions = [*there._defaults(), *there._conditions()]
+        if there._joins or there._derive:
+            raise _wrong(f"a condition on {lacking.table!r} needs columns of other tables")
+        pairs = zip(ways[0].to_columns, ways[0].from_columns, strict=True)
+        return {
+            "dataset": lacking.table,
+            "kind": "anti",
+            "on": [{"left": left, "right": right} for left, right in pairs],
+            **({"where": {"all": conditions}} if conditions else {}),
+        }
+
     def _defaults(self) -> Iterator[Piece]:
         definition = self._world.table(self._reading.table)
         if not self._reading.without_defaults:
@@ -202,9 +233,18 @@ class _Compiler:
             yield {"any": [each[0] if len(each) == 1 else {"all": each} for each in pieces]}
 
     def condition(self, each: Filtered) -> Piece:
+        if each.than is not None:
+            than = column(self._number(each.than))
+            return compared(column(self._number(each.column)), each.test, than)
+        return self._segment_condition(each) or self._value_condition(each)
+
+    def _segment_condition(self, each: Filtered) -> Piece | None:
         if each.test in {"is", "is not"} and each.values:
             part = self._segment(str(each.values[0]))
             return {"not": part} if each.test == "is not" else part
+        return None
+
+    def _value_condition(self, each: Filtered) -> Piece:
         facts, name = self._facts(each.column), self._name(each.column)
         if each.test in {"empty", "not empty"}:
             piece = is_empty(facts, name)
@@ -268,6 +308,9 @@ class _Compiler:
             if measure.where and measure.column is not None:
                 yield _Figure("share", self._part_of_total(measure, measure.column), [])
                 continue
+            if measure.over is not None and measure.column is not None:
+                yield _Figure("ratio", self._ratio(measure.column, measure.over), [])
+                continue
             if measure.per is not None:
                 yield _Figure(_AVERAGE, self._per(measure.per), [])
                 continue
@@ -294,6 +337,8 @@ class _Compiler:
         function = measure.function or "count"
         if measure.column is None:
             return {"name": "count", "function": "count"}
+        if measure.minus is not None:
+            return self._difference(measure.column, measure.minus, function)
         name = self._name(measure.column)
         of = name if function == "count_distinct" else self._number(measure.column)
         return {"name": f"{FUNCTION_NAMES[function]}_{name}", "function": function, "column": of}
@@ -306,6 +351,29 @@ class _Compiler:
         return [
             {"name": "part", **total, "where": self._where(measure)},
             {"name": "whole", **total},
+        ]
+
+    def _difference(self, of: ColumnRef, less: ColumnRef, function: str) -> dict[str, Any]:
+        first, second = self._number(of), self._number(less)
+        name = f"{first} less {second}"
+        expression = {"op": "-", "args": [column(first), column(second)]}
+        if name not in {each["name"] for each in self._derive}:
+            self._derive.append({"name": name, "expression": expression})
+        return {
+            "name": f"{FUNCTION_NAMES[function]}_difference",
+            "function": function,
+            "column": name,
+        }
+
+    def _ratio(self, of: ColumnRef, to: ColumnRef) -> list[dict[str, Any]]:
+        """Totals by each other; rows that lack one of the two count in neither."""
+        first, second = self._number(of), self._number(to)
+        both = [{"is_null": column(each), "negate": True} for each in (first, second)]
+        quotient = {"op": "/", "args": [column("part"), column("whole")]}
+        self._compute.append({"name": "ratio", "expression": quotient})
+        return [
+            {"name": name, "function": "sum", "column": each, "where": {"all": both}}
+            for name, each in (("part", first), ("whole", second))
         ]
 
     def _per(self, ref: ColumnRef) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
+from steward.agents.asking.grammar import ADJECTIVES
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.periods import Span, in_words, shifted
@@ -32,7 +33,9 @@ class Conditions(Pieces):
             after = places[-1] + 1
             sense = self._sense(after, "table")
             occurs = self.pieces[places[-1]].kind == "times"
-            counted = sense is not None and sense.table == self._base
+            # Executions that are a figure are no rows.
+            named = sense is not None and self.pieces[after].senses[0].kind == "table"
+            counted = named and sense is not None and sense.table == self._base
             if (counted or occurs) and self._subject_before(at) is not None:
                 self._group_by_subject(at)
                 self.found.measures.append(COUNT)
@@ -66,7 +69,22 @@ class Conditions(Pieces):
             return Measured(function=function.argument, column=column), [at - 2, at - 1]
         return None
 
+    def _compared_adjectives(self) -> None:
+        """ "Hotter than 90": by the one column that the adjective speaks of."""
+        for at, piece in list(self._free("unknown")):
+            number = self._at(at + 1, "number")
+            quantity = _quantity_of(self._words[piece.first])
+            if number is None or quantity is None or self._words[piece.last] != "than":
+                continue
+            columns = self._called(quantity[1], quantity[0])
+            if len(columns) == 1:
+                test = ">" if quantity[0] == "desc" else "<"
+                self._filter(at, ColumnRef(column=columns[0]), test, [number.number])
+                self.found.assumed.append(f"“{self._words[piece.first]}” is by {columns[0]}.")
+                self._take(at, at + 1)
+
     def _comparisons(self) -> None:
+        self._compared_columns()
         for at, piece in list(self._free("compare", "between")):
             found = self._number_after(at)
             if found is None:
@@ -85,12 +103,45 @@ class Conditions(Pieces):
                     break
             else:
                 self._compare_only_figure(at, test, numbers, places)
+        self._compared_adjectives()
         self._plain_numbers()
+
+    def _compared_columns(self) -> None:
+        """ "Days with the close above the open": two columns of one row."""
+        for at, piece in list(self._free("compare", "more")):
+            one, other, taken = self._column(at - 1), self._column(at + 1), (at - 1, at, at + 1)
+            than = self._words[piece.last : piece.last + 1] == ["than"]
+            if piece.kind == "more" and not than and self._joined_by_than(at + 1):
+                # "More wounds than disease".
+                one, other, taken = other, self._column(at + 2), (at, at + 1, at + 2)
+                than = True
+            if one is None or other is None or (piece.kind == "more" and not than):
+                continue
+            if not (self._is_figure(one) and self._is_figure(other)) or one == other:
+                continue
+            test = {"desc": ">", "asc": "<"}.get(piece.argument, piece.argument)
+            self._placed[len(self.found.filters)] = self.pieces[taken[0]].first
+            self.found.filters.append(Filtered(column=one, test=test, than=other))
+            self._take(*taken)
+
+    def _joined_by_than(self, at: int) -> bool:
+        """Whether only "than" stands between the piece at a place and the next."""
+        if not (self._at(at, "name") and self._at(at + 1, "name")):
+            return False
+        return self._words[self.pieces[at].last : self.pieces[at + 1].first] == ["than"]
 
     def _compare_only_figure(
         self, at: int, test: str, numbers: Sequence[Any], places: Sequence[int]
     ) -> None:
         """ "Countries with more than 20": of the only figure that the table has; of several one has to be chosen."""
+        quantity = _quantity_of(self._words[self.pieces[at].first])
+        columns = self._called(quantity[1], quantity[0]) if quantity is not None else []
+        if len(columns) == 1:
+            # "Older than 60".
+            self._filter(at, ColumnRef(column=columns[0]), test, numbers)
+            self.found.assumed.append(f"I compared {columns[0]}.")
+            self._take(*places)
+            return
         figures = self._figures_of_base()
         unread = [self._at(beside, "unknown", "unit") for beside in (at - 1, places[-1] + 1)]
         if not figures or any(unread):
@@ -208,6 +259,9 @@ class Conditions(Pieces):
             yes = self._yes(column)
             if yes is not None:
                 self._filter(at, column, *(("=", [False]) if yes is True else ("!=", [yes])))
+            elif self._is_figure(column) and self._facts(column).nulls == 0:
+                # "Committees that have no staff", where every row has a number.
+                self._filter(at, column, "=", [0])
             else:
                 self._filter(at, column, "empty", [])
             self._take(at, at + 1)
@@ -450,6 +504,13 @@ class Conditions(Pieces):
             return True
         ends = [each for each in (span.start, span.end) if each is not None]
         return all((each.month, each.day) == (1, 1) for each in ends)
+
+
+def _quantity_of(comparative: str) -> tuple[str, tuple[str, ...]] | None:
+    """What "older" or "hotter" compares, by the superlative of the same adjective."""
+    if comparative in {"older", "younger"}:
+        return ("desc" if comparative == "older" else "asc"), ("age",)
+    return ADJECTIVES.get(f"{comparative[:-1]}st") if comparative.endswith("er") else None
 
 
 def is_day(period: Period) -> bool:

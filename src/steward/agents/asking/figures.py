@@ -43,6 +43,50 @@ class Figures(Pieces):
             if len(taken) > 1:
                 self._take(at, *(each for each in taken if self.pieces[each].kind in {"and", "by"}))
 
+    def _combined(self) -> None:
+        """ "Average difference between high and low", "ratio of beef to pork", "high minus low"."""
+        for at, piece in list(self._free("combined", "minus")):
+            before = piece.kind == "combined"
+            first = at + 1 if before else at - 1
+            second = at + 2 + (self._at(at + 2, "and") is not None) if before else at + 1
+            if not (self._is_figure_at(first) and self._is_figure_at(second)):
+                continue
+            one, other = self._column(first), self._column(second)
+            if one is None or other is None or one.table or other.table:
+                continue
+            led = at - 1 if before else first - 1
+            function = self._at(led, "function", "most")
+            asks_which = any(
+                n < led and self._words[each.first] != "what" for n, each in self._free("which")
+            )
+            if function is not None and function.kind == "most" and asks_which:
+                # "Which day had the biggest difference" asks for the day.
+                continue
+            taken = [at, *range(min(first, at), second + 1)]
+            if piece.argument == "/":
+                self._add_measure(Measured(function="sum", column=one, over=other))
+                self._take(*taken)
+                continue
+            if function is not None:
+                chosen = {"desc": "max", "asc": "min"}.get(function.argument, function.argument)
+                taken.append(led)
+            else:
+                chosen = self._difference_of(one, other)
+            self._add_measure(Measured(function=chosen, column=one, minus=other))
+            self._take(*taken)
+
+    def _difference_of(self, one: ColumnRef, other: ColumnRef) -> Any:
+        """The difference of totals where both add up; else which figure is meant is asked."""
+        adds = all(
+            self._world.column(self._base, each.column).additive == "always"
+            for each in (one, other)
+        )
+        measures = [Measured(function=each, column=one, minus=other) for each in ("sum", "avg")]
+        if not adds:
+            about = f"the total or the average of {one.column} less {other.column}"
+            self.found.open.append(Choice(about, measures[0], (measures[1],)))
+        return "sum"
+
     def _counted_per(self) -> None:
         """ "Bacteria per genus": how many of them, where nothing else is asked for."""
         said = ("count", "function", "how much", "share", "most", "adjective", "frequent", "each")
@@ -92,14 +136,14 @@ class Figures(Pieces):
         if unit is not None:
             return 1 if self._round(at, unit.argument) else 0
         column = self._column(at)
-        if column is not None and self.pieces[at].senses[0].kind != "table":
+        if column is not None and self._is_called_so(at, column):
             after = self._at(at + 1, "unit")
             timed = self._world.is_time(column.table or self._base, self._facts(column))
             if after is not None and timed:
                 self._add_group(Grouped(by=column, unit=after.argument))
                 self._take(at, at + 1)
                 return 2
-            if self._at(at, "name") and self.pieces[at].senses[0].kind == "column":
+            if self._at(at, "name"):
                 self._add_group(Grouped(by=column, unit=self._default_unit(column)))
                 self._take(at)
                 return 1
@@ -109,6 +153,19 @@ class Figures(Pieces):
         self._add_group(group)
         self._take(at)
         return 1
+
+    def _is_called_so(self, at: int, column: ColumnRef) -> bool:
+        """Whether a column is meant here, and not the table that is called alike.
+
+        "Per industry", of a table of industries: by the column, as the rows themselves are no groups.
+        """
+        senses = self.pieces[at].senses
+        if not senses or self._figure_kind(at) != "table":
+            return bool(senses)
+        table, *others = senses
+        called_so = any((each.kind, each.score) == ("column", table.score) for each in others)
+        own = called_so and table.table == self._base and column.table is None
+        return own and not self._is_figure(column) and self._facts(column).unique is False
 
     def _default_unit(self, column: ColumnRef) -> Any:
         """A moment is put together by days: no two are alike."""
@@ -333,13 +390,14 @@ class Figures(Pieces):
         self._told_in_part(at, column)
         taken = [at]
         columns = [column]
-        while self._at(at + 1, "and") is not None:
-            more = self._column(at + 2)
-            if more is None or not self._is_figure(more) or self._at(at + 3, "compare"):
+        while (joined := self._at(at + 1, "and") is not None) or self._breaks_before(at + 1):
+            following = at + 1 + joined
+            more = self._column(following)
+            if more is None or not self._is_figure(more) or self._at(following + 1, "compare"):
                 break
             columns.append(more)
-            taken += [at + 1, at + 2]
-            at += 2
+            taken += range(at + 1, following + 1)
+            at = following
         for each in columns:
             for function in functions:
                 self.found.measures.append(Measured(function=function, column=each))
@@ -421,6 +479,8 @@ class Figures(Pieces):
             # "How many smokers": those with a yes.
             self._filter(place, column, "=", [yes])
             return COUNT, place
+        if not self._says_head(column, place):
+            return None
         if self._facts(column).unique and column.table is None:
             # "How many years", where each row is one.
             return COUNT, place
@@ -473,7 +533,8 @@ class Figures(Pieces):
             facts = self._facts(column)
             if "INT" not in facts.type.upper() or facts.low is None or facts.low < 0:
                 return None
-            if at < 2 or self.pieces[at - 2].kind != "function":
+            summed = any(each.kind == "in all" for each in self.pieces)
+            if not summed and (at < 2 or self.pieces[at - 2].kind != "function"):
                 # "Number of visits": of whole numbers that no one said can be added up.
                 about = f"the total of {column.column}, or how many rows there are"
                 self.found.open.append(Choice(about, measure, (COUNT,)))

@@ -42,6 +42,10 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("not"): "not | never | except | except for | excluding | without | other than | apart from | but not | no | non | isn't | aren't | wasn't | weren't | don't | doesn't | didn't | exclude | leaving out | outside | outside of | have no | has no | do not have | does not have",
     Mark("empty"): "missing | empty | null | blank | unknown | not known | no value | na | not available | not recorded | is missing | are missing",
     Mark("filled"): "not missing | not empty | not null | not blank | filled in | filled | known | non null",
+    Mark("combined", "-"): "difference between | difference of | gap between | spread between",
+    Mark("combined", "/"): "ratio of | ratio between",
+    Mark("minus", "-"): "minus",
+    Mark("minus", "/"): "divided by",
     Mark("and"): "and | plus | as well as | together with",
     Mark("or"): "or | either | nor",
     Mark("times", "1"): "once | one time",
@@ -114,7 +118,7 @@ _SILENT: Final = """
     a an the of to in on at for from with is are was were be been being am do does did done have has had having there here
     me my our your us we i you he she please can could would will shall should may might must let lets want need like know
     as into out up so if this than whose whom within during made make makes making give gives given per
-    values value data dataset table column field much many some such s 's t re ll d hi hello thanks thank about it's what's who's
+    values value data dataset file table column field much many some such s 's t re ll d hi hello thanks thank about it's what's who's
     exist exists belong belongs contain include includes including appear appears occur occurs occurred happen happened
     happens all whole entire ever far currently question answer calculate compute tell find get say information
     come comes came coming one ones observed recorded possible listed reported live lives lived living respectively were'nt did you're i'd i'm we've i've doing did go going
@@ -123,6 +127,7 @@ _SILENT: Final = """
 ADJECTIVES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "expensive": ("desc", ("price", "cost", "fare")),
     "priciest": ("desc", ("price", "cost")),
+    "youngest": ("asc", ("age",)),
     "cheapest": ("asc", ("price", "cost", "fare")),
     "cheap": ("asc", ("price", "cost", "fare")),
     "heaviest": ("desc", ("weight", "mass")),

@@ -25,6 +25,8 @@ ONE_LETTER: Final = 0.5
 _LONGEST_ENDING: Final = 3
 _EXACT: Final = 0.9
 _LONGEST_CODE: Final = 4
+_WHOLE: Final = 0.85
+"""How sure a word is at least that is more than a part of a name."""
 _SUPERLATIVE: Final = "est"
 _NEGATING: Final = ("un", "non")
 """What turns an adjective into its opposite."""
@@ -73,6 +75,11 @@ class Lexicon:
         for name, metric in world.definitions.metrics.items():
             for said in (name, *metric.synonyms):
                 self._add(said, Sense("metric", metric.over, name))
+        noun = world.row_noun
+        if noun is not None and not self.senses(name_words(noun), noun):
+            (table,) = world.datasets
+            note = f"I read “{noun}” as the rows of {table}."
+            self._add(noun, Sense("table", table, score=_EXACT, note=note))
 
     # Looking up
 
@@ -115,9 +122,12 @@ class Lexicon:
         for spelled in _product(options):
             if spelled != key:
                 short = any(abbreviates(*pair) for pair in zip(spelled, key, strict=True))
+                # "Started" names no part of start_year: it is neither spelled so nor all of the name.
+                least = 0.0 if short or len(key) > 1 else _WHOLE
+                named = [each for each in self._phrases.get(spelled, ()) if each.score >= least]
                 yield from _noted(
                     [
-                        *_lowered(self._phrases.get(spelled, ()), 0.9, only="column"),
+                        *_lowered(named, 0.9, only="column"),
                         *_lowered(self._jumbled.get(tuple(sorted(spelled)), ()), 0.88),
                     ],
                     key if short else (),

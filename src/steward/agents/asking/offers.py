@@ -48,6 +48,7 @@ def find_offers(
             question.world.datasets,
             _defined(question.world.definitions, offers),
             question.world.found,
+            question.world.title,
         )
         again = Question.of(message, trial, Lexicon(trial), today)
         found = choose(again, bonus).best

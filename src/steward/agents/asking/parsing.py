@@ -19,7 +19,9 @@ from steward.agents.asking.reading import (
 )
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words, plain
+from steward.agents.asking.world import is_step
 
+_DAYS: Final = {"day": 1, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365.2}
 _LEADING: Final = frozenset({"by", "in", "on", "at", "with", "during", "since", "from", "to"})
 """Small words between a verb and what it is about."""
 _NOUNS: Final = frozenset({"name", "those"})
@@ -39,6 +41,7 @@ class Parser(Conditions, Ranking):
             self._ranks,
             self._orders,
             self._joined_names,
+            self._combined,
             self._having,
             self._comparisons,
             self._text_tests,
@@ -172,11 +175,29 @@ class Parser(Conditions, Ranking):
             if sense is not None and sense.table == self._base:
                 self.found.named_table = True
                 self._take(at)
+        for at, piece in list(self._free("unit")):
+            if self._rows_are(piece.argument):
+                # "Months with zero rain", of monthly figures.
+                self.found.named_table = True
+                self._take(at)
         for at, piece in list(self._free("name")):
             metric = self._sense(at, "metric") if piece.senses[0].kind == "metric" else None
             if metric is not None:
                 self._add_measure(Measured(metric=metric.name))
                 self._take(at)
+
+    def _rows_are(self, unit: str) -> bool:
+        """Whether each row that is asked for is of one such stretch of time, and no other."""
+        name = self._world.time_of(self._base)
+        facts = self._world.facts(self._base, name) if name is not None else None
+        if facts is None or self.found.groups:
+            return False
+        if not (unit == "year" if facts.kind == "number" else is_step(facts, _DAYS.get(unit, 0))):
+            return False
+        self.found.groups = [Grouped(by=ColumnRef(column=facts.name))]
+        is_one = self.is_one_row_each()
+        self.found.groups = []
+        return is_one
 
     def _parts(self) -> None:
         """A share of rows, or of what groups have."""
@@ -229,15 +250,26 @@ class Parser(Conditions, Ranking):
         for at, ref in left:
             if self._is_figure(ref) and not self._of_rows():
                 joined = self._at(at - 1, "and") is not None and at - 2 in self._used
-                if not self.found.measures or joined:
+                joined |= self._breaks_before(at) and at - 1 in self._used
+                if not self.found.measures or joined or self._is_of_one_row_each(at):
                     self._told_in_part(at, ref)
                     self._bare_figure(ref)
                     self._take(at)
-            elif not self.found.measures and not self.found.groups and self._asks_which(at):
+            elif (
+                not (self.found.measures or self.found.groups)
+                and self._asks_which(at)
+                and self._says_head(ref, at)
+            ):
                 self._list(at, ref)
         # An "or" that joined no values of one column says what no reading can say.
         self._take(*(at for at, _ in self._free("and") if self._is_between(at)))
         self._take(*(at for at, _ in self._free("which")))
+
+    def _is_of_one_row_each(self, at: int) -> bool:
+        """ "Top 5 states by sales with their population": a further figure of groups that are one row each."""
+        before = self.pieces[at - 1].kind if at else ""
+        with_ = self._words[self.pieces[at].first - 1] == "with"
+        return (before == "those" or with_) and self.is_one_row_each()
 
     def _truths(self, names: Sequence[tuple[int, ColumnRef]]) -> None:
         counted = self.found.measures or self.found.groups or self.found.share
@@ -369,11 +401,13 @@ class Parser(Conditions, Ranking):
         for (at, piece), end in zip(asking, ends, strict=False):
             # "… and where does it go?" asks for more than what was read.
             clause = [n for n in range(at + 1, end) if self.pieces[n].kind not in _JOINING]
-            if at and not any(n in self._used for n in clause):
-                return [piece]
             word = self._words[piece.first]
+            again = any(self._words[each.first] == word for _, each in asking if each is not piece)
+            told_already = word == "when" and not again and self._tells_when()
+            if (at or again) and not told_already and not any(n in self._used for n in clause):
+                return [piece]
             told = found.measures or not found.named_table
-            if word in _PERSONS and not at and told and not found.groups:
+            if word in _PERSONS and not at and told and not self._tells_a_name():
                 return [piece]
             if word == "when" and not self._tells_when():
                 return [piece]
@@ -390,6 +424,13 @@ class Parser(Conditions, Ranking):
         if listed and self._words[1:3] == ["is", "the"] and self.pieces[0].kind == "which":
             return [piece for piece in self.pieces if piece.kind == "name"][:1]
         return []
+
+    def _tells_a_name(self) -> bool:
+        """Whether the groups are of something that has a name, and not of numbers or times."""
+        return any(
+            self._facts(each.by).kind == "text" or self._role(each.by) == "identifier"
+            for each in self.found.groups
+        )
 
     def _tells_when(self) -> bool:
         """Whether a time is in the answer."""
@@ -429,11 +470,7 @@ class Parser(Conditions, Ranking):
         facts = self._world.facts(self._base, time) if time is not None else None
         if facts is None or facts.kind != "number" or self.found.groups:
             return None
-        group = Grouped(by=ColumnRef(column=facts.name))
-        self.found.groups.append(group)
-        is_one = self.is_one_row_each()
-        self.found.groups.remove(group)
-        return group if is_one else None
+        return Grouped(by=ColumnRef(column=facts.name)) if self._rows_are("year") else None
 
     def lost_glue(self) -> Iterator[Piece]:
         """Small words that say something where they stand: "total delay per flight", "whose only language is"."""
@@ -446,6 +483,13 @@ class Parser(Conditions, Ranking):
                 yield piece
             if piece.kind == "only" and kind == "column":
                 yield piece
+            if piece.kind in {"and", "or"} and self._words[piece.first - 1] in _LEADING:
+                # "With and without a licence": of two conditions only one was read.
+                yield piece
+
+    def names_something(self) -> bool:
+        """Whether a name, number or time of the question was read."""
+        return any(self.pieces[at].kind in {"name", "number", "period"} for at in self._used)
 
     def follows_a_name(self, piece: Piece) -> bool:
         """Whether something that was read is named before: "the villages with their website"."""

@@ -19,7 +19,6 @@ _QUARTERS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _UNITS: Final = ("day", "week", "month", "quarter", "year")
 _DAYS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _AHEAD: Final = frozenset({"next", "coming", "upcoming"})
-Stretch = tuple[date | None, date | None]
 
 
 @dataclass(frozen=True)

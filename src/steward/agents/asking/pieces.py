@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from steward.agents.asking.adjusting import adjusted
+from steward.agents.asking.grammar import SILENT
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import Choice, Parsed
 from steward.agents.asking.reading import (
@@ -13,7 +14,7 @@ from steward.agents.asking.reading import (
     Measured,
 )
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import name_words
+from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import World, is_number_text
 from steward.definitions import ColumnFacts, quantity_of
 
@@ -168,6 +169,32 @@ class Pieces:
         refs = (ColumnRef(column=each.name) for each in self._world.datasets[self._base].columns)
         return [ref for ref in refs if self._is_figure(ref)]
 
+    def _called(self, names: Sequence[str], direction: str) -> list[str]:
+        """Columns of numbers that are called so, in full or shortened; of a lowest and a highest one, the one that is meant."""
+        found = [
+            each.name
+            for each in self._world.datasets[self._base].columns
+            if (each.kind == "number" or is_number_text(each))
+            and any(
+                word == name or (len(word) > 3 and name.startswith(word))
+                for word in name_words(each.name)
+                for name in names
+            )
+        ]
+        end = {"desc": {"max", "high", "highest", "maximum"}, "asc": {"min", "low", "lowest", "minimum"}}[direction]  # fmt: skip
+        ends = [each for each in found if end & set(name_words(each))]
+        return ends if len(found) > 1 and len(ends) == 1 else found
+
+    def _says_head(self, column: ColumnRef, at: int) -> bool:
+        """Whether a piece says what a column holds: appointments are no values of "affiliation at appointment"."""
+        words = name_words(column.column)
+        ends = [n for n, word in enumerate(words) if n and word in SILENT]
+        if not ends:
+            return True
+        piece = self.pieces[at]
+        said = {plain(word) for word in self._words[piece.first : piece.last]}
+        return bool(said & set(words[: ends[0]]))
+
     def _near(self, at: int, beside: int) -> bool:
         first, second = sorted((self.pieces[at], self.pieces[beside]), key=lambda each: each.first)
         between = set(self._words[first.last : second.first])
@@ -190,6 +217,11 @@ class Pieces:
         first, second = sorted((self.pieces[at], self.pieces[beside]), key=lambda each: each.first)
         between = set(self._words[first.last : second.first])
         return between <= {"of", "the", "a", "by"} if between else at < beside
+
+    def _breaks_before(self, at: int) -> bool:
+        """Whether a comma or the like stands before a piece that is free."""
+        piece = self._at(at)
+        return piece is not None and piece.first in self._breaks
 
     def _number_after(self, at: int) -> tuple[list[Any], list[int]] | None:
         """A comparison at this place with its number or numbers: ([5], places)."""
@@ -265,12 +297,22 @@ class Pieces:
         for place in range(at - 1, -1, -1):
             if self._at(place, "which", "rows") is not None:
                 continue
-            return place if self._subject(place) is not None else None
+            return place if self._compared_subject(place) is not None else None
         return None
+
+    def _compared_subject(self, at: int) -> Grouped | None:
+        """What groups are of: a name, or a stretch of time as in "which months have …"."""
+        unit = self._at(at, "unit")
+        if unit is None:
+            return self._subject(at)
+        time = self._time()
+        if time is None or (self._facts(time).kind == "number" and unit.argument != "year"):
+            return None
+        return Grouped(by=time, unit=unit.argument)
 
     def _group_by_subject(self, at: int) -> None:
         place = self._subject_before(at)
-        group = None if place is None else self._subject(place)
+        group = None if place is None else self._compared_subject(place)
         if group is not None and place is not None:
             self._add_group(group)
             self._take(place)

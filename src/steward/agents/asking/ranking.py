@@ -15,11 +15,11 @@ from steward.agents.asking.reading import (
     Ordered,
 )
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import name_words, plain
-from steward.agents.asking.world import is_number_text
+from steward.agents.asking.tokens import plain
 
 _OF_COUNTS: Final = frozenset({"most", "fewest", "least", "top", "bottom", "leading"})
 """Superlatives that can be of how many rows there are: the most flights, but not the largest city."""
+_AT_ITS: Final = frozenset({"the", "at", "its", "is", "was", "were", "are", "been"})
 _OF_AGE: Final = "oldest"
 _ONE: Final = frozenset({"has", "is", "was", "does"})
 """Verbs of a single thing: "which species has"."""
@@ -162,6 +162,9 @@ class Ranking(Figures):
         return [place for place in range(at) if self._at(place, "which", "rows") is not None]
 
     def _time_end(self, at: int, piece: Piece) -> None:
+        if self._words[piece.first] == _OF_AGE and len(self._called(("age",), "desc")) == 1:
+            self._adjective(at, piece)
+            return
         column = self._column(at + 1)
         rows = self._past_conditions(at + 1)
         sense = self._sense(rows, "table")
@@ -193,22 +196,28 @@ class Ranking(Figures):
 
     def _adjective(self, at: int, piece: Piece) -> None:
         """The most expensive diamonds: rows by the one column that is called a price."""
-        direction, names = ADJECTIVES[piece.argument]
+        direction, names = ADJECTIVES.get(piece.argument, ("desc", ("age",)))
         columns = self._called(names, direction)
+        named = self._column(at + 1) if self._is_figure_at(at + 1) else None
+        if named is not None and "speed" not in names and self._at(at - 1, "most") is None:
+            # "The coldest temp_min": which figure is meant, is said.
+            function: Function = "max" if direction == "desc" else "min"
+            self._add_measure(Measured(function=function, column=named))
+            self._take(at, at + 1)
+            return
         if len(columns) != 1:
             return
         column = ColumnRef(column=columns[0])
         taken = [at]
         before = self._at(at - 1, "most")
         if before is not None:
-            least = before.argument == "asc"
-            direction = {"desc": "asc", "asc": "desc"}[direction] if least else direction
+            # "Least expensive" turns it round.
+            direction = "desc" if direction == before.argument else "asc"
             taken.append(at - 1)
         sense = self._sense(at + 1, "table")
-        subject, rows, places = self._subject(at + 1), False, [at + 1]
-        if sense is not None and sense.table == self._base:
-            rows = True
-        elif subject is None:
+        rows = sense is not None and sense.table == self._base
+        subject, places = self._subject(at + 1), [at + 1]
+        if not rows and subject is None:
             unit = self._at(at + 1, "unit")
             time = self._time() if unit is not None else None
             if unit is not None and time is not None:
@@ -220,31 +229,24 @@ class Ranking(Figures):
         elif subject is not None:
             self._add_group(subject)
             if len(self.found.functions) == 1:
-                function = self.found.functions.pop()
+                chosen = self.found.functions.pop()
             else:
-                function = self._summed(column, direction)
-            self._add_measure(Measured(function=function, column=column))
+                chosen = self._summed(column, direction)
+            self._add_measure(Measured(function=chosen, column=column))
             self._rank(direction, places)
-        else:
+        elif not self._told_by_name(column, direction):
             return
-        self.found.assumed.append(f"“{piece.argument}” is by {columns[0]}.")
+        self.found.assumed.append(f"“{self._words[piece.first]}” is by {columns[0]}.")
         self._take(*taken, *places, *self._asking_words(at))
 
-    def _called(self, names: Sequence[str], direction: str) -> list[str]:
-        """Columns of numbers that are called so, in full or shortened; of a lowest and a highest one, the one that is meant."""
-        found = [
-            each.name
-            for each in self._world.datasets[self._base].columns
-            if (each.kind == "number" or is_number_text(each))
-            and any(
-                word == name or (len(word) > 3 and name.startswith(word))
-                for word in name_words(each.name)
-                for name in names
-            )
-        ]
-        end = {"desc": {"max", "high", "highest", "maximum"}, "asc": {"min", "low", "lowest", "minimum"}}[direction]  # fmt: skip
-        ends = [each for each in found if end & set(name_words(each))]
-        return ends if len(found) > 1 and len(ends) == 1 else found
+    def _told_by_name(self, column: ColumnRef, direction: str) -> bool:
+        """ "Who is the tallest": rows by the column that names them, where people are asked for."""
+        name = self._world.table(self._base).name_column
+        asks = any(self._words[each.first] in {"who", "who's"} for _, each in self._free("which"))
+        if asks and name is not None:
+            self._order_rows(column, direction, [])
+            self.found.columns += [ColumnRef(column=name), column]
+        return asks and name is not None
 
     def _most(self, at: int, piece: Piece) -> None:
         subject, rows, taken = self._ranked(at)
@@ -269,8 +271,10 @@ class Ranking(Figures):
         elif measure is not None and measure.column is not None and self.found.limit is None:
             function: Function = "max" if piece.argument == "desc" else "min"
             self._add_measure(Measured(function=function, column=measure.column))
-        elif self.found.groups and measure is not None:
-            self._add_measure(measure)
+        elif self.found.groups:
+            # "Number of tracks per genre, top 5".
+            if measure is not None:
+                self._add_measure(measure)
             self._rank(piece.argument)
         else:
             return
@@ -382,7 +386,7 @@ class Ranking(Figures):
             if measure is not None:
                 return measure, taken
         counted = any(each == COUNT or each.metric for each in self.found.measures)
-        if grouped and counted:
+        if counted and (grouped or (self.found.groups and self.found.limit is not None)):
             return None, []
         if (before := self._figure_before_end(at, grouped, direction)) is not None:
             return before
@@ -421,8 +425,15 @@ class Ranking(Figures):
     ) -> tuple[Measured | None, list[int]] | None:
         """ "In which year was the value the highest": the figure stands before the superlative."""
         place = next((n for n in range(at - 1, -1, -1) if self._is_figure_at(n)), None)
-        if not grouped or place is None or self._at(at + 1, "name") is not None:
+        if place is None or self._at(at + 1, "name") is not None:
             return None
+        if not grouped:
+            # "When was the close highest?"
+            column = self._column(place)
+            between = set(self._words[self.pieces[place].last : self.pieces[at].first])
+            if column is None or not between <= _AT_ITS or self.found.limit is not None:
+                return None
+            return Measured(function="sum", column=column), [place]
         measure = self._ranked_by(place, None, grouped, direction)
         return None if measure is None else (measure, [place])
 

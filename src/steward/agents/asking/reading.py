@@ -67,6 +67,19 @@ class Filtered(_Part):
         "is not",
     ]
     values: Annotated[list[Any], Field(max_length=1_000)] = []
+    than: ColumnRef | None = Field(
+        None, description="Compares with this column of the same row instead of a value."
+    )
+
+
+class Lacking(_Part):
+    """Only rows that no row of another table leads to: customers without overdue invoices."""
+
+    table: Name
+    via: Name = Field(description="Its column that leads here.")
+    filters: Annotated[list[Filtered], Field(max_length=50)] = []
+    segments: Annotated[list[Name], Field(max_length=20)] = []
+    periods: Annotated[list["Period"], Field(max_length=10)] = []
 
 
 class Measured(_Part):
@@ -75,6 +88,12 @@ class Measured(_Part):
     function: Function | None = None
     column: ColumnRef | None = None
     metric: Name | None = None
+    minus: ColumnRef | None = Field(
+        None, description="The figure is of the column less this one, row by row."
+    )
+    over: ColumnRef | None = Field(
+        None, description="The total of the column divided by the total of this one."
+    )
     share: bool = Field(False, description="Each group's part of the whole.")
     where: Annotated[list[Filtered], Field(max_length=20)] = Field(
         [], description="With `share`: the part that the rows have that compare so."
@@ -135,6 +154,7 @@ class Reading(_Part):
     segments: Annotated[list[Name], Field(max_length=20)] = Field(
         [], description="Named parts of the table, from its definition."
     )
+    lacking: Annotated[list[Lacking], Field(max_length=5)] = []
     without_defaults: bool = Field(False, description="Leaves out the table's default filters.")
     periods: Annotated[list[Period], Field(max_length=10)] = []
     having: Annotated[list[Filtered], Field(max_length=10)] = Field(

@@ -86,7 +86,7 @@ class _Plan:
 
     def _join(self, join: Document) -> None:
         table, pairs = str(join["dataset"]), [(on["left"], on["right"]) for on in join["on"]]
-        if join.get("kind", "inner") not in {"inner", "left"}:
+        if join.get("kind", "inner") not in {"inner", "left"} or join.get("where"):
             raise _Unreadable
         start = self._ref(pairs[0][0])
         for step in self._world.definitions.relationships:

@@ -25,6 +25,8 @@ _OVERSHADOWED: Final = -8.0
 _OF: Final = frozenset({"of", "the"})
 _SPLIT: Final = 0.93
 """How sure a name is whose number stands elsewhere: population_2021 for "population in 2021"."""
+_COMPARING: Final = frozenset({"than", "least", "over", "exactly", "above"})
+"""Words after which "one" is a number."""
 _SHAPES: Final = frozenset(get_args(Shape))
 Reach = Callable[[Sense], Sense | None]
 
@@ -237,6 +239,8 @@ class Tagger:
             )
         if token.number is not None:
             yield from self._numbers(place, token.number)
+        elif token.text == "one" and place and self.tokens[place - 1].text in _COMPARING:
+            yield Piece("number", place, place + 1, number=1, worth=_WORD + 1.97)
         if token.text in ADJECTIVES:
             yield Piece("adjective", place, place + 1, token.text, worth=_WORD + 1.97)
         if self._is_silent(place):

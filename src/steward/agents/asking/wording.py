@@ -11,6 +11,7 @@ from steward.agents.asking.reading import (
     ColumnRef,
     Filtered,
     Grouped,
+    Lacking,
     Measured,
     Ordered,
     Period,
@@ -125,6 +126,11 @@ class Words:
         is_time = known is not None and known.role == "time"
         word = (_OF_TIMES if is_time else {}).get(measured.function) or FUNCTIONS[measured.function]
         of = "" if word.endswith(" of") else of
+        if measured.over is not None:
+            return f"ratio of {self.label(measured.column, table)} to {self.label(measured.over, table)}"
+        if measured.minus is not None:
+            both = f"{self.label(measured.column, table)} and {self.label(measured.minus, table)}"
+            return f"{word.removesuffix(' of')} difference between {both}"
         return f"{word} {of}{self.label(measured.column, table)}"
 
     @staticmethod
@@ -163,6 +169,11 @@ class Words:
             word = "not " if filtered.test == "is not" else ""
             return f"that are {word}{listed([spaced(str(each)) for each in filtered.values])}"
         label, values = self.label(filtered.column, table), filtered.values
+        if filtered.than is not None:
+            word = {">": "above", "<": "below", "=": "equal to"}.get(filtered.test, filtered.test)
+            return (
+                f"with {self._a(filtered.column, table)} {word} {self.label(filtered.than, table)}"
+            )
         known = self.column(filtered.column, table)
         test = filtered.test
         if test == "empty":
@@ -184,6 +195,13 @@ class Words:
         if test == "!=":
             return f"without {f'{_either(said)} {label}' if numeric else f'the {label} {_either(said)}'}"
         return f"with {_either(said)} {label}" if numeric else f"with the {label} {_either(said)}"
+
+    def lacking(self, lacking: Lacking) -> str:
+        """Such as `without overdue invoices in 2024`."""
+        segments = "".join(f"{spaced(each)} " for each in lacking.segments)
+        conditions = joined([self.condition(each, lacking.table) for each in lacking.filters])
+        times = "".join(f" {self.period(each, lacking.table)}" for each in lacking.periods)
+        return f"without {segments}{self.noun(lacking.table, 2)}{conditions}{times}"
 
     def period(self, period: Period, table: str) -> str:
         """Such as `in 2024`, `from March 2021 to September 2026`, `since 2020`."""
@@ -284,6 +302,8 @@ class Words:
         for index, filtered in enumerate(reading.filters):
             text = self.filter_chip(filtered, table)
             yield Chip(kind="filter", text=text, pointer=f"/filters/{index}")
+        for index, lacking in enumerate(reading.lacking):
+            yield Chip(kind="filter", text=self.lacking(lacking), pointer=f"/lacking/{index}")
         for index, period in enumerate(reading.periods):
             said = f"{period.said}{self._by_time(period, table)}" if period.said else ""
             text = said or self.period(period, table)

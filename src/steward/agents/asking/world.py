@@ -1,13 +1,16 @@
 """What a question can be about: tables, columns and their definitions, and the ways from one table to another."""
 
+import re
 from calendar import day_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Final
 
 from steward.agents.asking.reading import LONGEST_NAME, ColumnRef, Grouped, Measured
-from steward.agents.asking.tokens import NOTHING, name_words, number_of
+from steward.agents.asking.tokens import NOTHING, name_words, number_of, plain
 from steward.definitions import (
     ColumnDefinition,
     ColumnFacts,
@@ -20,6 +23,11 @@ from steward.definitions import (
 )
 
 _LONGEST_PATH: Final = 3
+_ABOUT: Final = 0.1
+_TITLE_WORD: Final = re.compile(
+    r"\s*\b(?:of|in|and|with|from|at|for|by|on|to|per|since|during)\b.*|\s+|(?=[^\w\s])"
+)
+"""Ends the words before the first small word of a title, and parts them."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,8 @@ class World:
     datasets: Mapping[str, DatasetFacts]
     definitions: Definitions
     found: Sequence[FoundValue] = field(default=())
+    title: str = ""
+    """What people named the project."""
 
     def __post_init__(self) -> None:
         """Leaves out columns that no reading can name: their names are empty or too long."""
@@ -121,6 +131,14 @@ class World:
                     found.setdefault(target, []).append(path)
             begun = longer
         yield from found.items()
+
+    def leading_to(self, table: str) -> list[Relationship]:
+        """Relationships of other tables whose rows each lead to one row of this one."""
+        return [
+            each
+            for each in self.definitions.relationships
+            if each.to_table == table and each.from_table in self.datasets
+        ]
 
     def _from(self, table: str) -> Iterator[Relationship]:
         for each in self.definitions.relationships:
@@ -221,6 +239,21 @@ class World:
             return "day"
         return "year" if facts.kind == "number" else None
 
+    @cached_property
+    def row_noun(self) -> str | None:
+        """What the rows of the only table are by the project's name: "stations" of "Stations of the Paris metro".
+
+        Rows that follow each other in time are no such things: a project named after jobs counts them in a column.
+        """
+        if len(self.datasets) != 1:
+            return None
+        (table,) = self.datasets
+        if self.row_unit(table) is not None:
+            return None
+        head = list(takewhile(str.isalpha, _TITLE_WORD.split(self.title.strip().casefold())))
+        noun = head[-1] if head else ""
+        return noun if plain(noun) != noun else None
+
     def time_of(self, table: str) -> str | None:
         """The time column that a period is about where none is named; None where nobody can tell."""
         times = self.times(table)
@@ -254,3 +287,12 @@ def _is_weekday(text: str) -> bool:
 def _nameable(dataset: DatasetFacts) -> DatasetFacts:
     columns = tuple(each for each in dataset.columns if 0 < len(each.name) <= LONGEST_NAME)
     return dataset if len(columns) == len(dataset.columns) else replace(dataset, columns=columns)
+
+
+def is_step(facts: ColumnFacts, days: float) -> bool:
+    """Whether the dates of a column are about so many days apart: 30 of monthly figures."""
+    if facts.first is None or facts.last is None or (facts.distinct or 0) <= 1:
+        return False
+    first, last = (date.fromisoformat(each[:10]) for each in (facts.first, facts.last))
+    step = (last - first).days / ((facts.distinct or 0) - 1)
+    return abs(days - step) <= _ABOUT * step

@@ -16,7 +16,7 @@ from steward.agents.asking.world import FoundValue
 from steward.agents.chat.threads import Threads
 from steward.agents.operating.roster import Roster
 from steward.agents.planning.plan_checks import Catalogue, Relation, ToolFacts
-from steward.broker import Broker, Grant, Risk
+from steward.broker import Broker, Grant, Risk, tools_that_answer
 from steward.core import NotFound
 from steward.definitions import (
     DatasetFacts,
@@ -38,8 +38,6 @@ _LONGEST_ANSWER: Final = 600
 _MOST_COMMITS: Final = 20
 _MOST_ROWS: Final = 10
 _LONGEST_REASON: Final = 300
-_QUERIES: Final = ("execute_query_plan", "execute_sql", "query")
-_RESULTS: Final = (*_QUERIES, "execute_python", "preview", "chart")
 
 
 class Card(Protocol):
@@ -70,8 +68,13 @@ class Contexts:
         skills: Shelf | None = None,
         locale_of: Callable[[str], str | None] = lambda _: None,
         definitions: Callable[[Scope], Definitions] = lambda _: Definitions(),
+        title_of: Callable[[Scope], str] = lambda _: "",
     ) -> None:
-        """`locale_of` a user: how they want numbers and dates, where they said so; `definitions` that people gave."""
+        """`locale_of` a user: how they want numbers and dates, where they said so; `definitions` that people gave;
+
+        `title_of` a project: its name.
+        """
+        self._title_of = title_of
         self._definitions = definitions
         self._workbench = workbench
         self._threads = threads
@@ -99,6 +102,7 @@ class Contexts:
             "relations": [asdict(each) for each in relations],
             "definitions": definitions.model_dump(mode="json", exclude_defaults=True),
             "found": [asdict(each) for each in self._found(scope, document, datasets)],
+            "title": self._title_of(scope),
             "history": [said for _, said, _ in past],
             "last": _last(calls),
             "acted": _acted(calls),
@@ -137,6 +141,7 @@ class Contexts:
             if "definitions" in context
             else None,
             found=tuple(FoundValue(**each) for each in context.get("found", ())),
+            title=context.get("title", ""),
         )
 
     def _found(
@@ -312,12 +317,14 @@ def _acted(calls: Sequence[tuple[str, Call]]) -> Json:
 
 def _last(calls: Sequence[tuple[str, Call]]) -> Json:
     """Of the last turn that found something its query, else whatever it looked at."""
-    found = [each for each in calls if each[1].tool in _RESULTS and each[1].state == "done"]
+    queries = tools_that_answer("query")
+    shown = queries | tools_that_answer("rows")
+    found = [each for each in calls if each[1].tool in shown and each[1].state == "done"]
     if not found:
         return None
     run_id = found[-1][0]
     latest = [call for run, call in found if run == run_id]
-    call = ([call for call in latest if call.tool in _QUERIES] or latest)[-1]
+    call = ([call for call in latest if call.tool in queries] or latest)[-1]
     value: dict[str, Any] = call.value if isinstance(call.value, dict) else {}
     return {
         "run_id": run_id,

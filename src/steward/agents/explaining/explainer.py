@@ -23,7 +23,7 @@ from steward.agents.operating.result_views import (
     without_values,
 )
 from steward.agents.planning.plan import Plan
-from steward.broker import Labelled, system_rule
+from steward.broker import Labelled, system_rule, tools_that_answer
 from steward.definitions import DatasetFacts, Definitions
 from steward.models import Asking, Message, Role, System, User, gist
 from steward.runs import Execution, Json, StepFailed
@@ -44,7 +44,6 @@ _MOST_NAMED: Final = 5
 _MOST_ROWS: Final = 12
 _MOST_COLUMNS: Final = 8
 _LONGEST_CELL: Final = 60
-_QUERIES: Final = ("execute_query_plan", "execute_sql", "query")
 _ENDING: Final = frozenset({"budget-exceeded", "too-many-steps"})
 
 
@@ -80,7 +79,8 @@ class Work:
     @property
     def answered(self) -> Result | None:
         """The rows that answer the question: those of the last query."""
-        tables = [Result.of(found.value) for _, tool, found in self.results if tool in _QUERIES]
+        queries = tools_that_answer("query")
+        tables = [Result.of(found.value) for _, tool, found in self.results if tool in queries]
         return next((each for each in reversed(tables) if each is not None), None)
 
     @property
@@ -245,11 +245,12 @@ def _rows_of(work: Work) -> str:
 
 def _beside(work: Work) -> Iterator[str]:
     """What steps found that are not the query: a report, a file, words of an agent."""
+    queries = tools_that_answer("query")
     for _, done in work.done:
         if done.text:
             yield done.text
         for _, tool, found in done.results:
-            if tool not in (*_QUERIES, "chart") and not _is_picture(tool, found) and not done.text:
+            if tool not in (*queries, "chart") and not _is_picture(tool, found) and not done.text:
                 yield _sentence(found.summary)
 
 
@@ -298,8 +299,10 @@ def _table(value: Json, writing: Writing) -> str:
     # Formats are chosen by the whole column, so that it reads alike further down.
     shown = writing.rows(columns, rows)
     lines.extend(_line(row[:_MOST_COLUMNS]) for row in shown[:_MOST_ROWS])
+    in_all = value.get("in_all") if isinstance(value, dict) else None
+    count = in_all if isinstance(in_all, int) else len(rows)
     left = [
-        *([f"{_MOST_ROWS:d} of {len(rows):d} rows"] if len(rows) > _MOST_ROWS else []),
+        *([f"{_MOST_ROWS:d} of {count:d} rows"] if len(rows) > _MOST_ROWS else []),
         *(
             [f"{_MOST_COLUMNS:d} of {len(columns):d} columns"]
             if len(columns) > _MOST_COLUMNS

@@ -129,7 +129,8 @@ class Hands:
             raise StepFailed(key, "guardrail", f"{job.agent.title} does not take this: {problem}")
         job = await reminded(execution, key, job, self._recall)
         if package is not None:
-            return await Passage(self._operator, package, execution, key, job).done()
+            has = await self._operator.equipment(execution, key, job)
+            return await Passage(self._operator, package, execution, key, job, has).done()
         return await self._operator.run(execution, key, job)
 
     # Handing over

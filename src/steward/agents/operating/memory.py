@@ -56,7 +56,7 @@ async def reminded(execution: Execution, key: str, job: Job, recall: Recall) -> 
         kept = recall(execution.run.scope, notebook)
         passed = [each for each in kept if _problem(job, each) is None]
         return {
-            "notes": [_told(each) for each in passed],
+            "notes": [_note_document(each) for each in passed],
             # What a guardrail refuses is left out: one bad note must not end every run.
             "held_back": [each.number for each in kept if each not in passed],
         }
@@ -82,7 +82,7 @@ def _problem(job: Job, note: Kept) -> str | None:
     return problem_in(job.agent.guardrails, "input", note.text)
 
 
-def _told(note: Kept) -> Json:
+def _note_document(note: Kept) -> Json:
     return {
         "id": note.id,
         "number": note.number,

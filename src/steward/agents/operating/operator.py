@@ -7,11 +7,9 @@ is checked against the step, the agent's policy and the broker before anything h
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.agents.guardrails import About, checked_output
-from steward.agents.operating.call_review import Weighed, Weighing
 from steward.agents.operating.equipment import (
     Equipment,
     further_tools,
@@ -21,17 +19,12 @@ from steward.agents.operating.equipment import (
 from steward.agents.operating.job import Done, Job
 from steward.agents.operating.memory import memory_rule
 from steward.agents.operating.model_requests import PaidDesk
-from steward.agents.operating.result_views import (
-    ERROR_SOURCE,
-    Shown,
-    as_message,
-    error_message,
-    result_shown,
-)
+from steward.agents.operating.result_views import Shown, as_message, error_message
+from steward.agents.operating.step_calls import StepCalls
 from steward.agents.operating.wanted_calls import Made
 from steward.agents.planning.plan import PlanStep
 from steward.agents.skills import Skills
-from steward.broker import Broker, Labelled, Risk, nonce_for, system_rule, untrusted
+from steward.broker import Broker, nonce_for, system_rule
 from steward.models import (
     Asking,
     Call,
@@ -45,10 +38,6 @@ from steward.models import (
 )
 from steward.runs import EntryType, Execution, Json, StepFailed
 
-ENDING: Final = frozenset(
-    {"budget-exceeded", "too-many-steps", "rejected", "expired", "given-up", "withdrawn"}
-)
-"""Failures after which nothing else is tried: a person or a limit has spoken."""
 _TALK: Final = 6
 """Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
 _AT_ONCE: Final = 8
@@ -64,15 +53,15 @@ class Operator:
         nonce_key: bytes,
         skills: Skills | None = None,
     ) -> None:
-        self._broker = broker
+        self.broker = broker
         self.desk = desk
         self._nonce_key = nonce_key
         self._skills = skills
 
     async def run(self, execution: Execution, key: str, job: Job) -> Done:
         """Does the step; StepFailed when neither its tools nor its fallbacks worked."""
-        work = _Work(self, execution, key, job)
-        return await work.done()
+        has = await self.equipment(execution, key, job)
+        return await _Work(self, execution, key, job, has).done()
 
     # What a piece of work uses
 
@@ -83,7 +72,7 @@ class Operator:
 
         def look() -> Json:
             return {
-                **tools_and_skill(run.scope, self._broker.tools, self._skills, job),
+                **tools_and_skill(run.scope, self.broker.tools, self._skills, job),
                 "model": bool(pinned) or self.desk.configured(run.scope, role, agent.model),
                 # Recorded, so that a journal replays where other keys are.
                 "nonce": nonce_for(run.id, self._nonce_key),
@@ -104,67 +93,38 @@ class Operator:
             of=key,
         )
         if not found.get("roles"):
-            found = with_present_roles(found, self._broker.tools)
+            found = with_present_roles(found, self.broker.tools)
         return Equipment(**found)
-
-    async def call(
-        self,
-        execution: Execution,
-        key: str,
-        tool: str,
-        arguments: Json,
-        weighed: Weighed,
-        *,
-        accept_failure: bool = True,
-    ) -> Labelled:
-        """The result of a call; an agent that chose it reads errors of a service itself."""
-        return await self._broker.call(
-            execution,
-            key,
-            tool,
-            arguments,
-            weighed.labels,
-            asked_for=weighed.asked_for,
-            doubts=weighed.doubts,
-            accept_failure=accept_failure,
-        )
 
 
 class _Work:
     """One step on its way."""
 
-    def __init__(self, operator: Operator, execution: Execution, key: str, job: Job) -> None:
+    def __init__(
+        self, operator: Operator, execution: Execution, key: str, job: Job, has: Equipment
+    ) -> None:
         self._operator = operator
         self._execution = execution
         self._key = key
         self._job = job
         self._step = job.step
-        self._done = Done()
-        self._called = 0
         self._asked = 0
         self._spent = Usage()
-        self._has = Equipment({}, "", False, "")
-        self._weighing = Weighing(job, self._has)
+        self._has = has
+        own = frozenset(job.step.allowed)
+        self._calls = StepCalls(operator.broker, execution, key, job, has, own)
+        self._done = self._calls.done
 
     async def done(self) -> Done:
-        self._has = await self._operator.equipment(self._execution, self._key, self._job)
-        self._weighing = Weighing(self._job, self._has)
         await self._directly()
         if not self._done.results and self._has.model:
             await self._with_model()
         elif not self._done.results:
             await self._by_fallback()
         await self._judge()
-        self._done.labels = self._weighing.labels
         if self._done.value is None and self._done.results:
             self._done.value = self._done.results[-1][2].value
-        await self._execution.note(
-            f"{self._key}/done",
-            self._done.to_json(),
-            type=EntryType.step_finished,
-            of=self._key,
-        )
-        return self._done
+        return await self._calls.finish()
 
     @property
     def _role(self) -> Role:
@@ -189,7 +149,7 @@ class _Work:
             )
         for tool in self._step.fallback_tools:
             if self._is_ready(tool):
-                await self._deviate("fallback", tool, "The planned tools did not work.")
+                await self._calls.deviate("fallback", tool, "The planned tools did not work.")
                 await self._try(tool, self._step.arguments, planned=True)
             if self._done.results:
                 return
@@ -218,9 +178,9 @@ class _Work:
             problem = self._finish(answer.text)
             if problem is None:
                 return
-            await self._deviate("guardrail", None, problem)
+            await self._calls.deviate("guardrail", None, problem)
             messages.append(User(f"That answer cannot be used: {problem} Answer again."))
-        await self._deviate("limit", None, "The step used up its requests.")
+        await self._calls.deviate("limit", None, "The step used up its requests.")
         if self._job.composed:
             why = f" The last one: {problem}" if problem else ""
             raise StepFailed(
@@ -276,7 +236,7 @@ class _Work:
         return max(1, limit.tokens - self._tokens)
 
     def _opening(self) -> list[Message]:
-        return [*opening(self._job, self._has), *map(self._tried_in_vain, self._weighing.made)]
+        return [*opening(self._job, self._has), *map(self._tried_in_vain, self._calls.review.made)]
 
     def _tried_in_vain(self, made: Made) -> Message:
         told = f"{made.tool} was tried as planned and failed"
@@ -286,7 +246,7 @@ class _Work:
 
     def _open_tools(self) -> tuple[str, ...]:
         """Fallbacks come into view once a primary has failed."""
-        failed = self._weighing.has_failed
+        failed = self._calls.review.has_failed
         open_ = self._step.allowed if failed or not self._step.tools else tuple(self._step.tools)
         return (*open_, *further_tools(self._job.agent, self._has.skill))
 
@@ -295,10 +255,9 @@ class _Work:
             return ToolResult(
                 call.id, call.tool, "The arguments are not a JSON object.", failed=True, rows=False
             )
-        told = await self._try(call.tool, dict(call.arguments), planned=False)
-        nonce = self._has.nonce
-        shown = told.shown
-        return as_message(shown, nonce, ToolResult(call.id, call.tool, "", failed=told.failed))
+        shown = await self._try(call.tool, dict(call.arguments), planned=False)
+        reply = ToolResult(call.id, call.tool, "", failed=shown.failed)
+        return as_message(shown, self._has.nonce, reply)
 
     def _nudge(self) -> str:
         names = ", ".join(self._open_tools())
@@ -306,7 +265,7 @@ class _Work:
 
     def _finish(self, text: str) -> str | None:
         """Takes the answer, or says why not."""
-        sources = (self._job.task, *self._weighing.texts)
+        sources = (self._job.task, *self._calls.review.texts)
         found = checked_output(self._job.agent.guardrails, text, self._job.output, About(sources))
         if found.problem is not None:
             return found.problem
@@ -317,58 +276,22 @@ class _Work:
 
     # Both ways
 
-    async def _try(self, tool: str, arguments: dict[str, Any], *, planned: bool) -> "_Told":
-        weighing = self._weighing
+    async def _try(self, tool: str, arguments: dict[str, Any], *, planned: bool) -> Shown:
         if not planned:
             arguments = await self._disarmed(tool, arguments)
-        weighed = weighing.weigh(tool, arguments, planned=planned)
-        if weighed.refused is not None:
-            why = weighed.refused
-            weighing.made.append(Made(tool, dict(arguments), failed=True, why=why, refused=True))
-            await self._deviate("outside-plan", tool, why)
-            return _Told(Shown.error(why), failed=True)
-        self._called += 1
-        key = f"{self._key}/call/{self._called}"
-        try:
-            found = await self._operator.call(
-                self._execution, key, tool, arguments, weighed, accept_failure=not planned
+        shown = await self._calls.make(tool, arguments, planned=planned)
+        if not shown.failed and tool in self._step.allowed and tool not in self._step.tools:
+            await self._calls.deviate(
+                "fallback", tool, "A fallback did what a planned tool did not."
             )
-        except StepFailed as failure:
-            if failure.code in ENDING:
-                raise
-            weighing.made.append(Made(tool, arguments, failed=True, why=failure.message))
-            # Others may have written the words of an error.
-            shown = Shown.error(failure.message, untrusted(ERROR_SOURCE))
-            weighing.see(shown)
-            return _Told(shown, failed=True)
-        shown = result_shown(tool, found)
-        weighing.see(shown)
-        if tool in self._step.allowed:
-            if tool not in self._step.tools:
-                await self._deviate("fallback", tool, "A fallback did what a planned tool did not.")
-            weighing.made.append(Made(tool, arguments))
-            if not self._has.risk(tool).at_most(Risk.compute):
-                self._done.made.append(Made(tool, arguments))
-            self._done.results.append((key, tool, found))
-        return _Told(shown)
+        return shown
 
     async def _disarmed(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        written = self._weighing.disarmed(tool, arguments)
+        written = self._calls.review.disarmed(tool, arguments)
         if written != arguments:
             why = "Links that nobody named are written so that they cannot be followed."
-            await self._deviate("guardrail", tool, why)
+            await self._calls.deviate("guardrail", tool, why)
         return written
-
-    async def _deviate(self, kind: str, tool: str | None, why: str) -> None:
-        deviation = {"kind": kind, "tool": tool, "why": why}
-        self._done.deviations.append(deviation)
-        number = len(self._done.deviations)
-        await self._execution.note(
-            f"{self._key}/deviation/{number}",
-            deviation,
-            type=EntryType.step_deviated,
-            of=self._key,
-        )
 
     async def _judge(self) -> None:
         """Whether the plan was kept; a violation when none of its tools worked."""
@@ -379,9 +302,10 @@ class _Work:
         if used:
             return
         why = next(
-            (made.why for made in reversed(self._weighing.made) if made.why), "Nothing was called."
+            (made.why for made in reversed(self._calls.review.made) if made.why),
+            "Nothing was called.",
         )
-        await self._deviate("violation", None, why)
+        await self._calls.deviate("violation", None, why)
         names = ", ".join(self._step.allowed)
         raise StepFailed(self._key, VIOLATION, f"None of {names} worked. {why}")
 
@@ -413,12 +337,6 @@ def opening(job: Job, has: Equipment) -> list[Message]:
 def _not_now(call: Call) -> ToolResult:
     told = f"Only {_AT_ONCE} calls are taken at once; this one was not looked at."
     return ToolResult(call.id, call.tool, told, failed=True, rows=False)
-
-
-@dataclass(frozen=True)
-class _Told:
-    shown: Shown
-    failed: bool = False
 
 
 def _offer_rule(step: PlanStep) -> str:

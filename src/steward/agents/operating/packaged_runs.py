@@ -13,15 +13,14 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from steward.agents.operating.call_review import Weighing
 from steward.agents.operating.equipment import Equipment, further_tools
 from steward.agents.operating.job import Done, Job
 from steward.agents.operating.memory import memory_rule
-from steward.agents.operating.operator import ENDING, Operator
+from steward.agents.operating.operator import Operator
 from steward.agents.operating.packages import PackageAgent
-from steward.agents.operating.result_views import ERROR_SOURCE, Shown, as_message, result_shown
-from steward.agents.operating.wanted_calls import Made
-from steward.broker import Risk, first_problem, system_rule, untrusted, without_roles
+from steward.agents.operating.result_views import Shown, as_message
+from steward.agents.operating.step_calls import StepCalls
+from steward.broker import first_problem, system_rule, without_roles
 from steward.core import StewardError
 from steward.models import (
     AgentStopped,
@@ -36,23 +35,28 @@ from steward.models import (
     ToolSpec,
     User,
 )
-from steward.runs import EntryType, Execution, Json, StepFailed, Suspension, digest
+from steward.runs import Execution, Json, StepFailed, Suspension, digest
 
 
 class Passage:
     """One piece of work of an agent of a package, in one pass over its run."""
 
     def __init__(
-        self, operator: Operator, package: PackageAgent, execution: Execution, key: str, job: Job
+        self,
+        operator: Operator,
+        package: PackageAgent,
+        execution: Execution,
+        key: str,
+        job: Job,
+        has: Equipment,
     ) -> None:
         self._operator = operator
         self._package = package
         self._execution = execution
         self._key = key
         self._job = job
-        self._has = Equipment({}, "", False, "")
-        self._weighing = Weighing(job, self._has)
-        self._done = Done()
+        self._has = has
+        self._calls = StepCalls(operator.broker, execution, key, job, has)
         self._stopped: BaseException | None = None
         self._asked: dict[str, int] = {}
         self._results: dict[str, ToolResult] = {}
@@ -60,8 +64,6 @@ class Passage:
         self._one_at_a_time = asyncio.Lock()
 
     async def done(self) -> Done:
-        self._has = await self._operator.equipment(self._execution, self._key, self._job)
-        self._weighing = Weighing(self._job, self._has)
         title = self._job.agent.title
         if not self._has.model:
             raise StepFailed(
@@ -90,10 +92,7 @@ class Passage:
             # The library swallowed it and went on.
             raise self._stopped
         self._take(answer)
-        await self._execution.note(
-            f"{self._key}/done", self._done.to_json(), type=EntryType.step_finished, of=self._key
-        )
-        return self._done
+        return await self._calls.finish()
 
     # Models
 
@@ -156,55 +155,22 @@ class Passage:
             if self._stopped is not None:
                 raise self._stopped
             try:
-                told = await self._tried(name, call_id, _object(written))
+                told = await self._try(name, call_id, _object(written))
             except (StepFailed, Suspension) as stop:
                 self._stop(stop)
                 raise
-        reply = ToolResult(call_id, tool, "", failed=told.title == "error")
+        reply = ToolResult(call_id, tool, "", failed=told.failed)
         message = as_message(told, self._has.nonce, reply)
         if isinstance(message, ToolResult):
             self._results[call_id] = message
             return message.text
         return told.text
 
-    async def _tried(self, tool: str, call_id: str, arguments: dict[str, Any] | None) -> Shown:
-        weighing = self._weighing
+    async def _try(self, tool: str, call_id: str, arguments: dict[str, Any] | None) -> Shown:
         if arguments is None:
             return Shown.error("The arguments are not a JSON object.")
-        arguments = weighing.disarmed(tool, arguments)
-        weighed = weighing.weigh(tool, arguments, planned=False)
-        if weighed.refused is not None:
-            why = weighed.refused
-            weighing.made.append(Made(tool, dict(arguments), failed=True, why=why, refused=True))
-            await self._deviate(tool, why)
-            return Shown.error(why)
-        key = f"{self._key}/call/{digest([call_id])[:12]}"
-        try:
-            found = await self._operator.call(self._execution, key, tool, arguments, weighed)
-        except StepFailed as failure:
-            if failure.code in ENDING:
-                raise
-            weighing.made.append(Made(tool, arguments, failed=True, why=failure.message))
-            shown = Shown.error(failure.message, untrusted(ERROR_SOURCE))
-            weighing.see(shown)
-            return shown
-        shown = result_shown(tool, found)
-        weighing.see(shown)
-        weighing.made.append(Made(tool, arguments))
-        if not self._has.risk(tool).at_most(Risk.compute):
-            self._done.made.append(Made(tool, arguments))
-        self._done.results.append((key, tool, found))
-        return shown
-
-    async def _deviate(self, tool: str, why: str) -> None:
-        deviation = {"kind": "outside-plan", "tool": tool, "why": why}
-        self._done.deviations.append(deviation)
-        await self._execution.note(
-            f"{self._key}/deviation/{len(self._done.deviations)}",
-            deviation,
-            type=EntryType.step_deviated,
-            of=self._key,
-        )
+        arguments = self._calls.review.disarmed(tool, arguments)
+        return await self._calls.make(tool, arguments, name=digest([call_id])[:12])
 
     # The end
 
@@ -213,10 +179,10 @@ class Passage:
             self._stopped = why
 
     def _take(self, output: Any) -> None:
-        self._done.labels = self._weighing.labels
         value: Json = to_jsonable_python(output, fallback=str)
-        self._done.text = value if isinstance(value, str) else json.dumps(value)
-        self._done.value = value
+        done = self._calls.done
+        done.text = value if isinstance(value, str) else json.dumps(value)
+        done.value = value
         wanted = self._job.output
         wrong = first_problem(wanted, value) if wanted is not None else None
         if wrong is not None:

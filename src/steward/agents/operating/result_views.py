@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from steward.broker import NONE, Labelled, Labels, for_model, untrusted
+from steward.broker import NONE, Labelled, Labels, for_model, tools_that_answer, untrusted
 from steward.models import Message, ToolResult, User
 from steward.runs import Json
 
-WITHOUT_ROWS: Final = frozenset({"list_datasets", "get_dataset_schema", "relate", "ask_human"})
-"""Tools whose results tell of schemas and counts, never of single rows."""
 ERROR_SOURCE: Final = "error of a tool"
 _MOST_ITEMS: Final = 50
 _MOST_COLUMNS: Final = 200
@@ -33,6 +31,7 @@ class Shown:
     """What the text shows, where that is data."""
     spelled: bool = False
     """Whether the text is JSON, in which a new line is a backslash and a letter."""
+    failed: bool = False
 
     @property
     def searched(self) -> str:
@@ -42,7 +41,8 @@ class Shown:
     @classmethod
     def error(cls, message: str, labels: Labels = NONE) -> "Shown":
         """What went wrong; the words of a failure can quote a row."""
-        return cls("error", message, labels, rows=True, without_rows=without_values(message))
+        instead = without_values(message)
+        return cls("error", message, labels, rows=True, without_rows=instead, failed=True)
 
 
 def as_message(shown: Shown, nonce: str, reply: ToolResult | None = None) -> Message:
@@ -76,7 +76,7 @@ def result_shown(tool: str, found: Labelled) -> Shown:
     files = [item["name"] for item in found.artifacts]
     about = {"files": files} if files else {}
     text = _spelled({"summary": found.summary, "result": _shortened(found.value), **about})
-    if tool in WITHOUT_ROWS:
+    if tool in tools_that_answer("schema"):
         return Shown(tool, text, found.labels, spelled=True)
     return Shown(
         tool,

@@ -78,6 +78,8 @@ class Catalogue:
     """What words mean in the project; unset: what the datasets suggest."""
     found: tuple[FoundValue, ...] = ()
     """Values of data that words of the message are."""
+    title: str = ""
+    """What people named the project."""
 
     @cached_property
     def world(self) -> World:
@@ -85,7 +87,7 @@ class Catalogue:
         known = self.definitions
         if known is None:
             known = propose_definitions(self.datasets, self.relations)
-        return World(self.datasets, known, self.found)
+        return World(self.datasets, known, self.found, self.title)
 
     @cached_property
     def lexicon(self) -> Lexicon:

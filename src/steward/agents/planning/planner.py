@@ -131,7 +131,7 @@ class Planner:
                     plan=plan, made_by="model", model=model, problems=problems, repaired=attempt > 0
                 )
         return await self._by_rules(
-            task, catalogue, "fallback", problems, model, _told(model, silence)
+            task, catalogue, "fallback", problems, model, _why_by_rules(model, silence)
         )
 
     async def instead(self, task: Task, catalogue: Catalogue, why: str) -> Planned | None:
@@ -178,7 +178,7 @@ class Planner:
             silence = failure.message
             problems.append(f"The model gave no answer: {silence}"[:_LONGEST_PROBLEM])
         return await self._by_rules(
-            task, catalogue, "fallback", problems, model, _told(model, silence)
+            task, catalogue, "fallback", problems, model, _why_by_rules(model, silence)
         )
 
     async def _short(
@@ -290,7 +290,7 @@ def _staged(text: str, stage: Stage, task: Task) -> Any:
     return {"goal": task.message[:2_000].strip() or "As asked", "steps": [step]}
 
 
-def _told(model: str | None, silence: str) -> str:
+def _why_by_rules(model: str | None, silence: str) -> str:
     if silence:
         return f"The model did not answer, so this plan was made by rules. {gist(silence)}"
     return f"What {model} proposed was not valid twice, so this plan was made by rules."

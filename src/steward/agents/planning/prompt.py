@@ -14,18 +14,10 @@ from steward.agents.planning.examples import Example, worked_examples
 from steward.agents.planning.plan_checks import Catalogue, ToolFacts
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import overlap, words_of
-from steward.broker import disarmed, system_rule, wrap_untrusted
+from steward.broker import TOOLS, disarmed, system_rule, wrap_untrusted
 from steward.models import Message, Said, System, User
 
 _CHARACTERS_PER_TOKEN: Final = 4
-_ALWAYS: Final = (
-    "list_datasets",
-    "preview",
-    "execute_query_plan",
-    "execute_sql",
-    "profile",
-    "chart",
-)
 
 JOB: Final = """You plan work on data; others carry it out, and only what you plan is possible.
 Answer with one JSON object: {"goal": text, "steps": [...], "notes": text}. A step has:
@@ -105,10 +97,11 @@ def _agents(catalogue: Catalogue) -> str:
 def _tools(task: Task, catalogue: Catalogue, room: int) -> str:
     wanted = words_of(task.message)
     usable = {name: facts for name, facts in catalogue.tools.items() if catalogue.usable(name)}
+    usual = {name for name, tool in TOOLS if tool.usual}
     ranked = sorted(
         usable,
         key=lambda name: (
-            name not in _ALWAYS,
+            name not in usual,
             -overlap(wanted, words_of(f"{name} {usable[name].title} {usable[name].description}")),
             name,
         ),

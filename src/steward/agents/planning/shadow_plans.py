@@ -227,7 +227,7 @@ def _difference(
         seconds=round(seconds, 4),
         usd=None if usage.cost is None else format(usage.cost, "f"),
         tokens=usage.input_tokens + usage.output_tokens,
-        differences=list(_told(old, new)) if own else [],
+        differences=list(_plan_differences(old, new)) if own else [],
         failure=asked.failure if not own else None,
     )
 
@@ -236,7 +236,7 @@ def _shape(plan: Plan, *, arguments: bool = False) -> list[Any]:
     return [(step.agent, tuple(step.tools), step.arguments if arguments else None) for step in plan]
 
 
-def _told(old: Plan, new: Plan) -> Iterator[str]:
+def _plan_differences(old: Plan, new: Plan) -> Iterator[str]:
     for number in range(max(len(old.steps), len(new.steps))):
         before = old.steps[number] if number < len(old.steps) else None
         after = new.steps[number] if number < len(new.steps) else None

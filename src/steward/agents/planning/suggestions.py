@@ -78,18 +78,22 @@ def next_messages(task: Task, catalogue: Catalogue, plan: Plan) -> list[dict[str
     first = plan.steps[0]
     if first.id == "look":
         begun = [each.message for each in suggestions(catalogue, task.today, most=_MOST_NEXT)]
-        return _told([*(_CHANGES[:2] if task.last is not None else ()), *begun], task, catalogue)
+        return _understood_messages(
+            [*(_CHANGES[:2] if task.last is not None else ()), *begun], task, catalogue
+        )
     query = next((step for step in plan if step.tools[:1] == ["execute_query_plan"]), None)
     if first.tools[:1] == ["undo"]:
-        return _told(("redo", "what did you do?"), task, catalogue)
+        return _understood_messages(("redo", "what did you do?"), task, catalogue)
     if query is None:
         changes = any(_changes_data(step.tools, catalogue) for step in plan)
-        return _told(_AFTER_A_CHANGE if changes else (), task, catalogue)
+        return _understood_messages(_AFTER_A_CHANGE if changes else (), task, catalogue)
     last = Last(query.tools[0], query.arguments)
     document = query.arguments["plan"]
     said = task.message.casefold()
     wanted = [each for each in _CHANGES if each not in said and _adds(each, document)]
-    return _told(wanted, replace(task, last=last, acted=None, read=None, reading=None), catalogue)
+    return _understood_messages(
+        wanted, replace(task, last=last, acted=None, read=None, reading=None), catalogue
+    )
 
 
 def after_a_model(
@@ -100,7 +104,7 @@ def after_a_model(
     `about` is text in which the datasets that it worked on are named; where none is, all of them count.
     """
     if changed:
-        begun = _told(_AFTER_A_CHANGE, task, catalogue)
+        begun = _understood_messages(_AFTER_A_CHANGE, task, catalogue)
     else:
         query = next((step for step in plan if step.tools[:1] == ["execute_query_plan"]), None)
         document = query.arguments.get("plan") if query is not None else None
@@ -108,7 +112,7 @@ def after_a_model(
         if query is not None and isinstance(document, Mapping):
             wanted = [each for each in _CHANGES[:2] if _adds(each, document)]
             last = Last(query.tools[0], query.arguments)
-            begun = _told(
+            begun = _understood_messages(
                 wanted, replace(task, last=last, acted=None, read=None, reading=None), catalogue
             )
     done = {tool for step in plan for tool in step.tools}
@@ -125,7 +129,9 @@ def after_a_model(
     return [*begun, *further][:_MOST_NEXT]
 
 
-def _told(messages: Iterable[str], task: Task, catalogue: Catalogue) -> list[dict[str, str]]:
+def _understood_messages(
+    messages: Iterable[str], task: Task, catalogue: Catalogue
+) -> list[dict[str, str]]:
     chosen: list[dict[str, str]] = []
     for message in dict.fromkeys(messages):
         ruled = RulePlanner().plan(replace(task, message=message, mentions=()), catalogue)

@@ -93,7 +93,8 @@ def plan_reading(request: Ask, reading: Reading) -> Draft | None:
     ):
         return None
     shape = reading.chart or _helpful(request, reading)
-    if shape is not None:
+    # Amounts in several units have a chart of one of them, drawn from the rows of the answer.
+    if shape is not None and not any(each.is_unit for each in reading.groups):
         add_chart(request, draft, document, shape)
     return draft
 

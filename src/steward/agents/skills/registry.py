@@ -196,7 +196,10 @@ class Skills:
             )
             self._set(tx, access, row, name, version=version, deleted_at=None)
             self._events.append(
-                tx, "skill.saved", name, _told(access, name, version=version, message=message[:400])
+                tx,
+                "skill.saved",
+                name,
+                _event_data(access, name, version=version, message=message[:400]),
             )
             return self._within(tx, name)
 
@@ -253,7 +256,7 @@ class Skills:
             first = {"version": 0} if row is None else {}
             self._set(tx, access, row, name, enabled=enabled, **first)
             kind = "skill.enabled" if enabled else "skill.disabled"
-            self._events.append(tx, kind, name, _told(access, name))
+            self._events.append(tx, kind, name, _event_data(access, name))
             return self._within(tx, name)
 
     def delete(self, access: Access, name: str) -> None:
@@ -266,7 +269,7 @@ class Skills:
                     raise Conflict("A built-in skill cannot be deleted. Switch it off instead.")
                 raise rows.missing(name)
             self._set(tx, access, row, name, deleted_at=self._clock.now(), enabled=True)
-            self._events.append(tx, "skill.deleted", name, _told(access, name))
+            self._events.append(tx, "skill.deleted", name, _event_data(access, name))
 
     def restore(self, access: Access, name: str) -> Listed:
         """Brings a deleted skill back, switched on."""
@@ -276,7 +279,7 @@ class Skills:
             if row is None or row.deleted_at is None or not row.version:
                 raise NotFound(f"There is no deleted skill {name!r} in this project.")
             self._set(tx, access, row, name, deleted_at=None, enabled=True)
-            told = _told(access, name, version=row.version)
+            told = _event_data(access, name, version=row.version)
             self._events.append(tx, "skill.restored", name, told)
             return self._within(tx, name)
 
@@ -332,6 +335,6 @@ class Skills:
             raise Conflict(f"A project has at most {MOST_SKILLS} skills; delete some first.")
 
 
-def _told(access: Access, name: str, **more: Any) -> dict[str, Any]:
+def _event_data(access: Access, name: str, **more: Any) -> dict[str, Any]:
     """What the event log keeps of a change."""
     return {"name": name, "by": access.user_id, **more}

@@ -6,9 +6,9 @@ from steward.analysis.clean.categories import (
     Spelling,
     propose_categories,
 )
-from steward.analysis.clean.countries import Country, country_of
 from steward.analysis.clean.registry import Arguments, Operation, catalogue, clean, operation
 from steward.analysis.clean.suggest import Suggestion, suggest
+from steward.analysis.countries import Country, country_of
 
 __all__ = [
     "Arguments",

@@ -166,21 +166,28 @@ def _counts(
         inner.append(f"{_is_changed(edit, edit.column in retyped)} AS c{index}")
         inner.append(f"{edit.failed or 'FALSE'} AS f{index}")
         outer.append(f"count(*) FILTER (c{index}), count(*) FILTER (f{index})")
+    rows = _everything(table, edits)
+    if position(table) not in f"{' '.join(inner)}{_joins(edits)}":
+        # Numbering takes one thread; nothing asks for it here.
+        rows = f"{_stepped(table, edits)}{_joins(edits)}"
     row = connection.execute(
-        f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {_everything(table, edits)})"
+        f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {rows})"
     ).fetchone()
     numbers = [int(number) for number in row or ()]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def _everything(table: Table, edits: Sequence[Edit]) -> str:
-    joins = "".join(
+    return f"{_rows(table, edits)}{_joins(edits)}"
+
+
+def _joins(edits: Sequence[Edit]) -> str:
+    return "".join(
         f" {lookup.join}"
         for edit in edits
         for lookup in (edit.lookup, edit.leftover)
         if lookup is not None and lookup.join
     )
-    return f"{_rows(table, edits)}{joins}"
 
 
 def _is_changed(edit: Edit, retyped: bool) -> str:

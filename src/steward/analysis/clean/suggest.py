@@ -7,12 +7,12 @@ from typing import Any
 import duckdb
 
 from steward.analysis.clean.categories import propose_categories
-from steward.analysis.clean.countries import country_of
 from steward.analysis.clean.operations.emails import LOOKS_LIKE_ADDRESS
 from steward.analysis.clean.operations.missing import MARKERS
 from steward.analysis.clean.operations.spaces import INLINE, SPACE
 from steward.analysis.clean.operations.unicode import suspicious
 from steward.analysis.clean.registry import clean
+from steward.analysis.countries import country_of
 from steward.analysis.relate.names import listed, words_of
 from steward.core import TooLarge
 from steward.tables import Cell, Table, changed_cells, literal, quote

@@ -5,19 +5,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from steward.analysis.countries import alpha2_codes, country_of
 from steward.analysis.pii import Finding
 from steward.analysis.pii.evidence import Candidates, weigh_whole
 from steward.analysis.pii.hints import announces
 from steward.analysis.pii.validators import stdnum
 from steward.analysis.pii.values import Sample
 from steward.analysis.profile.counting import Counted
+from steward.analysis.profile.currencies import CURRENCIES
 from steward.analysis.profile.measures import Spread
-from steward.analysis.profile.reference import (
-    COUNTRY_CODES,
-    COUNTRY_NAMES,
-    CURRENCIES,
-    LONG_COUNTRY_CODES,
-)
 from steward.analysis.profile.results import Meaning
 from steward.analysis.profile.texts import PLACEHOLDERS
 
@@ -73,11 +69,7 @@ TESTS = (
     Test(
         "country",
         "country",
-        lambda text: (
-            text.upper() in COUNTRY_CODES
-            or text.upper() in LONG_COUNTRY_CODES
-            or text.casefold() in COUNTRY_NAMES
-        ),
+        lambda text: country_of(text) is not None,
         "codes and names of ISO 3166",
         hints=("country", "nation", "land", "pays", "pais", "nationality", "country code"),
         unless=("state", "language", "lang", "locale", "region", "province"),
@@ -159,7 +151,7 @@ TESTS = (
     Test(
         "bic",
         "BIC (bank)",
-        lambda text: _BIC(text) and text[4:6].upper() in COUNTRY_CODES,
+        lambda text: _BIC(text) and text[4:6].upper() in alpha2_codes(),
         "the column's name, the shape and the country in it",
         hints=("bic", "swift", "swift code", "bic code"),
         needs_hint=True,

@@ -4,12 +4,6 @@ from collections.abc import Callable, Sequence
 
 import duckdb
 
-from steward.analysis.relate.columns import Facts, survey
-from steward.analysis.relate.composite import find_composite
-from steward.analysis.relate.dependencies import find_dependencies
-from steward.analysis.relate.foreign import find_unary
-from steward.analysis.relate.joins import relationship
-from steward.analysis.relate.keys import find_keys
 from steward.analysis.relate.model import (
     Dependency,
     Edge,
@@ -20,11 +14,8 @@ from steward.analysis.relate.model import (
     Node,
     Relations,
     Relationship,
-    graph_of,
 )
-from steward.analysis.relate.names import vocabulary_of, words_of
-from steward.analysis.relate.shared import find_shared, kind_of
-from steward.core import Invalid, TooLarge
+from steward.analysis.relate.names import words_of
 from steward.tables import Table
 
 __all__ = [
@@ -42,9 +33,6 @@ __all__ = [
     "words_of",
 ]
 
-MAX_TABLES = 200
-MAX_COLUMNS = 5_000
-
 Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done and how much there is."""
 
@@ -55,62 +43,10 @@ def relate(
     progress: Progress | None = None,
 ) -> Relations:
     """Keys and dependencies of each table and the relationships between them; reads, never writes."""
-    _check(tables)
-    tell = progress or _silent
-    vocabulary = vocabulary_of(table.name for table in tables)
-    facts: dict[str, tuple[Facts, ...]] = {}
-    keys: list[Key] = []
-    near: list[NearKey] = []
-    dependencies: list[Dependency] = []
-    for done, table in enumerate(tables):
-        tell("keys", done, len(tables))
-        facts[table.name] = survey(connection, table, vocabulary)
-        found = find_keys(connection, table, facts[table.name], vocabulary)
-        keys.extend(found.keys)
-        near.extend(found.near)
-        dependencies.extend(find_dependencies(connection, table, facts[table.name]))
-    by_name = {table.name: table for table in tables}
-    every = [each for table in tables for each in facts[table.name]]
-    tell("foreign keys", 0, 3)
-    foreign = find_unary(connection, by_name, every, keys)
-    tell("foreign keys", 1, 3)
-    foreign += find_composite(connection, by_name, facts, keys, foreign)
-    tell("foreign keys", 2, 3)
-    shared = find_shared(connection, by_name, every, foreign)
-    tell("foreign keys", 3, 3)
-    relationships = tuple(
-        [relationship(each, "foreign key") for each in foreign]
-        + [relationship(each, kind_of(each)) for each in shared]
-    )
-    rows = {name: columns[0].rows if columns else 0 for name, columns in facts.items()}
-    return Relations(
-        keys=tuple(keys),
-        near_keys=tuple(near),
-        dependencies=tuple(dependencies),
-        relationships=relationships,
-        graph=graph_of(tuple(tables), rows, tuple(keys), relationships),
-        notes=_notes(tables, rows),
-    )
+    # It computes with numpy; many ask this room for words alone.
+    from steward.analysis.relate.discovery import discover
 
-
-def _check(tables: Sequence[Table]) -> None:
-    if len({table.name for table in tables}) != len(tables):
-        raise Invalid("Two of the tables to relate have the same name; give each its own.")
-    if len(tables) > MAX_TABLES:
-        raise TooLarge(f"{len(tables)} tables are too many to relate at once; take {MAX_TABLES}.")
-    columns = sum(len(table.columns) for table in tables)
-    if columns > MAX_COLUMNS:
-        raise TooLarge(
-            f"The tables have {columns} columns together; {MAX_COLUMNS} is the limit. Leave some tables out."
-        )
-
-
-def _notes(tables: Sequence[Table], rows: dict[str, int]) -> tuple[str, ...]:
-    return tuple(
-        f"{table.name} is empty, so nothing can be said about it."
-        for table in tables
-        if rows[table.name] == 0
-    )
+    return discover(connection, tables, progress or _silent)
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:

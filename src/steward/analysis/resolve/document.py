@@ -16,6 +16,7 @@ _SECTIONS: dict[str, str] = {
     "fields": "What an entity has, the columns it is read from, and how values are made comparable.",
     "blocking": "Two parties are compared if they share all parts of one of these blocks.",
     "comparisons": "The first level that holds counts. m: share of matches, u: share of strangers.",
+    "telling": "Two parties are compared only if both have one of these fields.",
     "prior": "The chance that two parties picked at random are the same.",
     "thresholds": "From `match` on, pairs are merged; between review_from and review_to, look.",
     "grouping": "Two groups join only if this share of the pairs between them agrees.",

@@ -39,7 +39,6 @@ _COMPARED: tuple[Role, ...] = (
     *("company", "person_name", "given_name", "family_name", "street", "street_number"),
     *("address_detail", "postcode", "city", "region", "country"),
 )
-_GENERIC: frozenset[Role] = frozenset({"text", "number", "code", "date"})
 _PEOPLE: tuple[Role, ...] = ("given_name", "family_name", "birth_date", "email")
 # With fewer comparisons than this by role, the other columns are compared too.
 ENOUGH = 3

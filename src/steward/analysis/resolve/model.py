@@ -159,11 +159,17 @@ def compare(connection: duckdb.DuckDBPyConnection, rules: Rules, path: Path) -> 
         if comparison.rare_values_count_more:
             columns.append(f"{_rarity(comparison)} AS rarity_{place}")
     written = connection.execute(
-        f"""COPY (SELECT {", ".join(columns)} FROM {result.physical_name} ORDER BY l, r)
+        f"""COPY (SELECT {", ".join(columns)} FROM {result.physical_name}{_telling(rules)} ORDER BY l, r)
             TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"""
     ).fetchone()
     result.drop_table_from_database_and_remove_from_cache()
     return int(written[0]) if written is not None else 0
+
+
+def _telling(rules: Rules) -> str:
+    """A WHERE that leaves out pairs in which every telling field is missing on a side."""
+    said = [f"{_level(one)} >= 0" for one in rules.comparisons if one.field in rules.telling]
+    return f" WHERE {' OR '.join(said)}" if said else ""
 
 
 def _spelling_levels(rules: Rules) -> Rules:

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from steward.analysis.resolve.blocks import choose
+from steward.analysis.resolve.comparing import ADDRESS
 from steward.analysis.resolve.fields import View, comparisons, fields, survivorship, view_of
 from steward.analysis.resolve.levels import column
 from steward.analysis.resolve.references import party_key
@@ -60,6 +61,7 @@ def _propose(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], fol
         comparisons=comparisons(connection, view, found),
         survivorship=survivorship(found, sources),
     )
+    rules = rules.model_copy(update={"telling": _telling(rules)})
     notes = _first_notes(rules)
     forget(folder)
     staged = stage(connection, tables, rules, folder)
@@ -104,6 +106,13 @@ def _first_notes(rules: Rules) -> list[str]:
             "Add fields and comparisons by hand."
         )
     return notes
+
+
+def _telling(rules: Rules) -> tuple[str, ...]:
+    """What is compared and no part of an address: an address alone says where something is, not what it is."""
+    compared = [comparison.field for comparison in rules.comparisons]
+    telling = tuple(name for name in compared if rules.field(name).role not in ADDRESS)
+    return telling if len(telling) < len(compared) else ()
 
 
 def _hold_everything_once(

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from steward.core import Invalid, in_words, mistakes
 
-SCHEMA_VERSION = 1
 MAX_FIELDS = 60
 MAX_LEVELS = 8
 # Columns that every golden table has.
@@ -323,6 +322,12 @@ class Rules(Document):
     fields: Annotated[tuple[FieldRule, ...], Field(max_length=MAX_FIELDS)] = ()
     blocking: Annotated[tuple[Block, ...], Field(max_length=40)] = ()
     comparisons: Annotated[tuple[Comparison, ...], Field(max_length=MAX_FIELDS)] = ()
+    telling: Annotated[
+        tuple[Name, ...],
+        Field(
+            description="Two parties are compared only where both have a value in one of these fields; none: in any."
+        ),
+    ] = ()
     prior: Annotated[
         Probability, Field(description="Chance that two parties picked at random are one entity.")
     ] = 0.0001
@@ -346,6 +351,8 @@ class Rules(Document):
             _known(field.columns, tables, f"field {field.name}", "table")
         for used, where in self._field_uses():
             _known([used], names, where, "field")
+        compared = [comparison.field for comparison in self.comparisons]
+        _known(self.telling, compared, "`telling`", "comparison")
         for decision in self.decisions:
             _known([decision.left.table, decision.right.table], tables, "a decision", "table")
         return self
@@ -387,7 +394,7 @@ class Rules(Document):
 
     def scoring_hash(self) -> str:
         """Changes when scores would; thresholds, grouping, survivorship and decisions do not."""
-        kept = {"sources", "fields", "blocking", "comparisons", "prior"}
+        kept = {"sources", "fields", "blocking", "comparisons", "telling", "prior"}
         document = self.model_dump(mode="json", include=kept)
         for block in document["blocking"]:
             del block["pairs"]

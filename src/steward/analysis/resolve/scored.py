@@ -157,7 +157,7 @@ def forget(folder: Path) -> None:
 def compare_hash(rules: Rules) -> str:
     """Changes when other pairs would be compared, or differently; not with weights."""
     document = rules.model_dump(
-        mode="json", include={"sources", "fields", "blocking", "comparisons"}
+        mode="json", include={"sources", "fields", "blocking", "comparisons", "telling"}
     )
     for block in document["blocking"]:
         del block["pairs"]

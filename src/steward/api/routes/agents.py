@@ -18,6 +18,7 @@ from steward.flows import DirectCall, agent_trial
 from steward.identity import Access
 from steward.models import Role
 from steward.observe import NANO
+from steward.runs import Status
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["agents"])
 AgentName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$", max_length=60)]
@@ -131,6 +132,8 @@ class AgentDayOut(Output):
     usd: float
     tokens: int
     seconds: float = Field(description="How long the finished pieces of work took, added up.")
+    judged: int
+    adhered: int
 
 
 class AgentFailureOut(Output):
@@ -143,6 +146,13 @@ class AgentToolOut(Output):
     name: str
     calls: int
     errors: int
+
+
+class AgentRunOut(Output):
+    id: str
+    title: str
+    status: Status
+    ended_at: datetime
 
 
 class AgentFiguresOut(Output):
@@ -158,7 +168,11 @@ class AgentFiguresOut(Output):
     failures: list[AgentFailureOut] = Field(description="The most frequent ways to fail.")
     changes: int = Field(description="Changes in its latest 500 runs that can be undone.")
     undone: int = Field(description="Those of the changes that are undone now.")
-    last_runs: list[str]
+    judged: int = Field(description="Steps of plans that named a tool for it.")
+    adhered: int = Field(
+        description="Those of the steps in which such a tool did the work, and no fallback."
+    )
+    last_runs: list[AgentRunOut] = Field(description="The latest ten, newest first.")
     is_complete: bool = Field(description="False while many runs are still being counted.")
 
 
@@ -354,6 +368,8 @@ def agent_figures(
                 usd=each.nano_usd / NANO,
                 tokens=each.tokens,
                 seconds=each.milliseconds / 1000,
+                judged=each.judged,
+                adhered=each.adhered,
             )
             for each in found.days
         ],
@@ -361,7 +377,9 @@ def agent_figures(
         failures=[AgentFailureOut.model_validate(each) for each in found.failures],
         changes=found.changes,
         undone=found.undone,
-        last_runs=list(found.last_runs),
+        judged=found.judged,
+        adhered=found.adhered,
+        last_runs=[AgentRunOut.model_validate(each) for each in found.last_runs],
         is_complete=found.is_complete,
     )
 

@@ -27,6 +27,7 @@ from steward.connections import (
     fetch_description,
     packages,
 )
+from steward.core import reaching_for
 from steward.identity import Access
 from steward.tools import OWN_ROLES, arguments_schema, operation_tool_name
 
@@ -255,7 +256,7 @@ async def install_service(
     if body.service is not None:
         made = await asyncio.to_thread(services.install_packaged, access, body.service)
     else:
-        content, source = await _content(request, body)
+        content, source = await _content(request, access, body)
         made = await asyncio.to_thread(
             services.install_text, access, body.name or "", content, source, body.url or ""
         )
@@ -296,7 +297,7 @@ async def compare_service(
     """What an update would change, before it does."""
     services = desk_of(request).services
     known = await asyncio.to_thread(services.get, access.scope, service)
-    record, _ = await _converted(request, service, body)
+    record, _ = await _converted(request, access, service, body)
     found = await asyncio.to_thread(services.difference, access.scope, service, record)
     is_same = found.sha256 == known.sha256 and not (found.added or found.removed or found.changed)
     return DifferenceOut(**asdict(found), is_same=is_same)
@@ -308,7 +309,7 @@ async def update_service(
 ) -> InstalledServiceOut:
     """Replaces the description by the one whose changes were shown."""
     services = desk_of(request).services
-    record, source = await _converted(request, service, body)
+    record, source = await _converted(request, access, service, body)
     made = await asyncio.to_thread(services.update, access, service, record, source, body.sha256)
     return _installed_out(made, _connected(request, access).get(service, []))
 
@@ -384,18 +385,21 @@ def set_service_operation_risk(
     return _detail(request, access, service, services.operation(access.scope, service, operation))
 
 
-async def _converted(request: Request, service: str, body: DescriptionIn) -> tuple[bytes, str]:
+async def _converted(
+    request: Request, access: Access, service: str, body: DescriptionIn
+) -> tuple[bytes, str]:
     if body.service is not None:
         return await asyncio.to_thread(convert_packaged, body.service), PACKAGE
-    content, source = await _content(request, body)
+    content, source = await _content(request, access, body)
     record = await asyncio.to_thread(convert_text, content, service, body.url or "")
     return record, source
 
 
-async def _content(request: Request, body: DescriptionIn) -> tuple[bytes, str]:
+async def _content(request: Request, access: Access, body: DescriptionIn) -> tuple[bytes, str]:
     if body.url is None:
         return body.base64 or (body.text or "").encode(), "file"
-    return await fetch_description(desk_of(request).around.http, body.url), body.url
+    with reaching_for(access.scope):
+        return await fetch_description(desk_of(request).around.http, body.url), body.url
 
 
 def _connected(request: Request, access: Access) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from steward.api.guards import AsEditor, AsViewer
 from steward.app import Steward
 from steward.definitions import (
     Definitions,
+    DefinitionStore,
     EntryChange,
     confirmed_entry,
     diff_definitions,
@@ -115,13 +116,19 @@ class DefinitionsRevisionOut(Output):
 
 
 @router.get("")
-def get_definitions(
+async def get_definitions(
     request: Request, response: Response, access: AsViewer, branch: Branch = "main"
 ) -> DefinitionsOut:
     """What words mean: stored definitions and proposals made from the data of a branch."""
     store = steward_of(request).definitions
+    found = await context_of(request).in_turn(access, _definitions, store, access, branch)
+    set_etag(response, found.revision)
+    return found
+
+
+def _definitions(store: DefinitionStore, access: Access, branch: str) -> DefinitionsOut:
+    store.learn(access.scope, access.user_id, branch)
     current = store.current(access.scope)
-    set_etag(response, current.revision)
     proposed = store.proposed(access.scope, access.user_id, branch)
     return DefinitionsOut(
         revision=current.revision,

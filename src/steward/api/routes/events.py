@@ -142,7 +142,7 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
                 looked = loop.time()
             rung.clear()
             events = await to_thread.run_sync(steward.events.after, access.scope, cursor)
-            told = await to_thread.run_sync(_told, steward, access, events)
+            told = await to_thread.run_sync(_visible_events, steward, access, events)
             for event in told:
                 yield _frame(event)
             if events:
@@ -154,7 +154,7 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
                 yield ": still here\n\n"
 
 
-def _told(steward: Steward, access: Access, events: list[Event]) -> list[Event]:
+def _visible_events(steward: Steward, access: Access, events: list[Event]) -> list[Event]:
     """Looked at anew for every batch: what was shared or taken away meanwhile counts at once."""
     seeing = Seeing(steward, access)
     return [event for event in events if seeing.event(event)]

@@ -12,7 +12,7 @@ from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsViewer
 from steward.app import Steward
-from steward.core import ModelChoice, ModelPrice
+from steward.core import ModelChoice, ModelPrice, reaching_for
 from steward.flows import DirectCall
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
@@ -25,6 +25,7 @@ from steward.models import (
     SetupRevision,
     examine,
     hurried,
+    load_model_providers,
     own_scope,
     set_up,
 )
@@ -35,9 +36,6 @@ local_router = APIRouter(prefix="/projects/{project_id}/local-models", tags=["mo
 
 WeightsName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9.-]{0,59}$", max_length=60)]
 Label = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_.-]{0,39}$", max_length=40)]
-Provider = Literal[
-    "openai", "compatible", "ollama", "local", "anthropic", "google", "azure", "bedrock"
-]
 Planning = Literal["auto", "stages", "whole"]
 _BESIDE_WEIGHTS: Final = 1_500_000_000
 _LONGEST_TEST: Final = timedelta(seconds=120)
@@ -63,7 +61,7 @@ class AbilitiesOut(Output):
 class ModelOut(Output):
     label: str = Field(description="Its name here; of the settings: `provider:name`.")
     source: Literal["settings", "project", "organisation"]
-    provider: Provider
+    provider: str
     name: str
     base_url: str | None
     allow_rows: bool
@@ -91,7 +89,23 @@ class SetupOut(Output):
     models: list[ModelOut]
 
 
+class ModelProviderOut(Output):
+    """What a form needs to know about who serves models."""
+
+    provider: str
+    title: str
+    example: str = Field(description="A name of a model there.")
+    address: str = Field(description="An example; empty where none is asked for.")
+    needs_address: bool
+    needs_key: bool
+    runs_here: bool = Field(
+        description="Whether it is on this machine unless its address is elsewhere."
+    )
+    hint: str
+
+
 class ModelsOut(Output):
+    providers: list[ModelProviderOut]
     asked: list[AskedOut]
     settings: list[ModelOut] = Field(description="Of the settings or the environment; they win.")
     setups: list[SetupOut]
@@ -106,7 +120,7 @@ class ModelIn(Input):
     # Keys keep every character but the spaces around them, which the store takes off.
     model_config = ConfigDict(str_strip_whitespace=True)
 
-    provider: Provider
+    provider: str = Field(max_length=40)
     name: str = Field(min_length=1, max_length=200)
     base_url: str | None = Field(None, max_length=400)
     api: Literal["chat", "responses"] = "chat"
@@ -153,6 +167,19 @@ def models_out(steward: Steward, access: Access) -> ModelsOut:
         if each.source == "settings"
     }
     return ModelsOut(
+        providers=[
+            ModelProviderOut(
+                provider=name,
+                title=each.title,
+                example=each.example,
+                address=each.form_address,
+                needs_address=each.needs_address,
+                needs_key=each.needs_key,
+                runs_here=each.runs_here,
+                hint=each.hint,
+            )
+            for name, each in load_model_providers()
+        ],
         asked=[
             AskedOut(
                 role=role.value,
@@ -296,7 +323,9 @@ async def try_model(request: Request, access: AsAdmin, level: Level, label: Labe
     """Asks it a few short things, at its price, and remembers what its server can do."""
     steward = steward_of(request)
     model: SetUpModel = steward.setups.model(access.scope, level, label)
-    return await _tested(steward, set_up(model, level, label, own_scope(access.scope, level)))
+    return await _tested(
+        steward, access, set_up(model, level, label, own_scope(access.scope, level))
+    )
 
 
 @router.post("/settings/{role}/test")
@@ -308,7 +337,7 @@ async def try_settings_model(
     chosen = steward.models.choices(access.scope, Role(role))
     if not chosen:
         return _nothing()
-    return await _tested(steward, chosen[0])
+    return await _tested(steward, access, chosen[0])
 
 
 @router.get("/{level}/revisions")
@@ -465,8 +494,9 @@ def _unlisted_out(kept: Kept) -> WeightsOut:
     )
 
 
-async def _tested(steward: Steward, chosen: Chosen) -> TestOut:
-    found = await examine(steward.models, hurried(chosen, _LONGEST_TEST))
+async def _tested(steward: Steward, access: Access, chosen: Chosen) -> TestOut:
+    with reaching_for(access.scope):
+        found = await examine(steward.models, hurried(chosen, _LONGEST_TEST))
     return TestOut(
         worked=found.worked,
         words=found.words,

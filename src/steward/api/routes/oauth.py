@@ -153,7 +153,7 @@ async def register_client(request: Request) -> JSONResponse:
         grants = steward_of(request).identity.client_grants
         client = await asyncio.to_thread(grants.register, name.strip()[:100], addresses)
     except StewardError as problem:
-        return _told(problem)
+        return _oauth_error(problem)
     body = {
         "client_id": client.id,
         "client_name": client.name,
@@ -192,7 +192,7 @@ async def exchange_token(request: Request) -> JSONResponse:
     except StewardError as problem:
         # Guessing counts twice against the address.
         count_against_address(request)
-        return _told(problem)
+        return _oauth_error(problem)
     return JSONResponse(_issued(issued), headers={"Cache-Control": "no-store"})
 
 
@@ -202,7 +202,7 @@ async def revoke_token(request: Request) -> Response:
         token = _part(await _form(request), "token")
         await asyncio.to_thread(steward_of(request).identity.client_grants.revoke, token)
     except StewardError as problem:
-        return _told(problem)
+        return _oauth_error(problem)
     return Response(status_code=status.HTTP_200_OK)
 
 
@@ -367,7 +367,7 @@ def _host(addresses: list[Any]) -> str:
     return (urlsplit(addresses[0]).hostname if addresses else None) or "unnamed program"
 
 
-def _told(problem: StewardError) -> JSONResponse:
+def _oauth_error(problem: StewardError) -> JSONResponse:
     """An error in the shape of OAuth."""
     if isinstance(problem, RateLimited):
         headers = {"Retry-After": str(problem.retry_after_seconds)}

@@ -197,7 +197,7 @@ def end_presence(request: Request, access: AsViewer, playbook_id: PlaybookId) ->
 def archive_playbook(
     request: Request, access: AsEditor, playbook_id: PlaybookId, response: Response
 ) -> PlaybookOut:
-    """It runs no more, by nobody and no trigger; it can be brought back or deleted."""
+    """No one can run it, and its triggers are off. You can restore or delete it."""
     return changed(response, playbooks_of(request).deploying.archive(access, playbook_id))
 
 

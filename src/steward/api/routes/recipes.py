@@ -8,12 +8,13 @@ from pydantic import Field, StringConstraints
 
 from steward.agents import HEAD, questions_to_try, suggestions
 from steward.agents.recipes import Preflight, Recipe, RecipeShelf
-from steward.api.context import steward_of
+from steward.api.context import context_of, steward_of
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.types import THREAD_ID, UPLOAD_ID
 from steward.app import Steward
 from steward.core import Invalid, NotFound, Problem
+from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["recipes"])
 
@@ -126,7 +127,7 @@ def start_recipe(
 
 
 @router.get("/suggestions")
-def list_suggestions(
+async def list_suggestions(
     request: Request,
     access: AsViewer,
     dataset: Annotated[
@@ -139,6 +140,14 @@ def list_suggestions(
     Without a dataset, up to four questions that chat answers come before them.
     """
     steward = steward_of(request)
+    return await context_of(request).in_turn(access, _suggestions, steward, access, dataset, branch)
+
+
+def _suggestions(
+    steward: Steward, access: Access, dataset: str | None, branch: str
+) -> Page[SuggestionOut]:
+    if dataset is None:  # questions are made of values
+        steward.workbench.insights.learn(access.scope, access.user_id, branch)
     known = _shelf(steward).catalogue(access.scope, access.user_id, branch)
     if dataset is not None and dataset not in known.datasets:
         raise NotFound(f"There is no dataset {dataset!r} on {branch}.")

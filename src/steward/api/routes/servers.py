@@ -11,7 +11,7 @@ from steward.api.guards import AsEditor
 from steward.api.routes.uploads import LOAD, InspectionOut
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName
-from steward.core import Bug
+from steward.core import Bug, reaching_for
 from steward.flows import DirectCall
 from steward.identity import Access, Role
 from steward.tools import FileOptions, keep_address, server_name
@@ -55,9 +55,11 @@ def inspect_server(request: Request, access: AsEditor, body: ServerIn) -> Inspec
 
     Servers on private addresses are open to admins of the project alone.
     """
-    found = steward_of(request).workbench.bringing.inspect_server(
-        _url(request, access, body), body.options.options(), private=_may_go_inside(access)
-    )
+    url = _url(request, access, body)
+    with reaching_for(access.scope):
+        found = steward_of(request).workbench.bringing.inspect_server(
+            url, body.options.options(), private=_may_go_inside(access)
+        )
     return InspectionOut(inspection=found.as_dict())
 
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
-from steward.api.guards import AsAnyone, AsPerson, AsSignedIn, cookie_name
+from steward.api.guards import AsAnyone, AsPerson, AsSettingUp, AsSignedIn, cookie_name
 from steward.api.types import RoleName, SessionId, role_name
 from steward.core import Invalid, Problem
 from steward.identity import NewSession, OpenSession, Origin, Principal, Project, User
@@ -43,6 +43,9 @@ class SessionOut(Output):
     user: UserOut
     csrf_token: str
     expires_at: datetime
+    second_step_due: bool = Field(
+        description="Set up two-step sign-in; nothing else is open to this session before."
+    )
     projects: list[ProjectRef]
 
 
@@ -117,7 +120,10 @@ def session_out(request: Request, principal: Principal) -> SessionOut:
         user=UserOut.model_validate(identity.users.get(principal.user_id)),
         csrf_token=principal.csrf_token,
         expires_at=principal.session_expires_at,
-        projects=[project_ref(project) for project in identity.projects.page(principal)],
+        second_step_due=principal.owes_second_step,
+        projects=[]
+        if principal.owes_second_step
+        else [project_ref(project) for project in identity.projects.page(principal)],
     )
 
 
@@ -160,7 +166,7 @@ def sign_in(request: Request, response: Response, body: SignIn) -> SessionOut:
 
 
 @router.get("/session")
-def read_session(request: Request, response: Response, principal: AsPerson) -> SessionOut:
+def read_session(request: Request, response: Response, principal: AsSettingUp) -> SessionOut:
     """Who is signed in; the browser keeps its cookie as long as the session lasts."""
     token = request.cookies[cookie_name(steward_of(request).settings.http)]
     if principal.session_expires_at is not None:
@@ -169,7 +175,7 @@ def read_session(request: Request, response: Response, principal: AsPerson) -> S
 
 
 @router.delete("/session", status_code=status.HTTP_204_NO_CONTENT)
-def sign_out(request: Request, response: Response, principal: AsPerson) -> None:
+def sign_out(request: Request, response: Response, principal: AsSettingUp) -> None:
     steward = steward_of(request)
     steward.identity.sessions.close(principal.session_id or "")
     response.delete_cookie(cookie_name(steward.settings.http), path="/")
@@ -200,7 +206,7 @@ def change_profile(
 
 
 @router.put("/me/password", status_code=status.HTTP_204_NO_CONTENT)
-def change_password(request: Request, principal: AsPerson, body: PasswordChange) -> None:
+def change_password(request: Request, principal: AsSettingUp, body: PasswordChange) -> None:
     """Also signs out every other browser of this user."""
     steward_of(request).identity.users.change_password(
         principal.user_id,

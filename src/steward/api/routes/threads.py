@@ -99,14 +99,14 @@ def create_thread(
     settings = body.settings.model_dump(exclude_none=True)
     threads = steward_of(request).threads
     thread = threads.create(access, title=body.title or "", branch=body.branch, settings=settings)
-    return _told(response, thread)
+    return _thread_with_etag(response, thread)
 
 
 @router.get("/{thread_id}")
 def read_thread(
     request: Request, response: Response, access: AsViewer, thread_id: ThreadId
 ) -> ThreadOut:
-    return _told(response, steward_of(request).threads.get(access.scope, thread_id))
+    return _thread_with_etag(response, steward_of(request).threads.get(access.scope, thread_id))
 
 
 @router.patch("/{thread_id}")
@@ -127,7 +127,7 @@ def change_thread(
         settings=settings,
         head=body.head,
     )
-    return _told(response, thread)
+    return _thread_with_etag(response, thread)
 
 
 @router.delete("/{thread_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -140,7 +140,7 @@ def delete_thread(request: Request, access: AsOperator, thread_id: ThreadId) -> 
 def restore_thread(
     request: Request, response: Response, access: AsOperator, thread_id: ThreadId
 ) -> ThreadOut:
-    return _told(response, steward_of(request).threads.restore(access, thread_id))
+    return _thread_with_etag(response, steward_of(request).threads.restore(access, thread_id))
 
 
 @router.get("/{thread_id}/turns")
@@ -306,6 +306,6 @@ def apply_plan_step(
     return StepAppliedOut(thread_id=thread.id, run_id=run.id)
 
 
-def _told(response: Response, thread: Thread) -> ThreadOut:
+def _thread_with_etag(response: Response, thread: Thread) -> ThreadOut:
     set_etag(response, thread.revision)
     return thread_out(thread)

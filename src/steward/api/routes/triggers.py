@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response, status
 from pydantic import Field, model_validator
 
 from steward.api.context import steward_of
+from steward.api.direct_route import DirectRoute
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import (
     AsAnyone,
@@ -23,7 +24,7 @@ from steward.identity import Access
 from steward.playbooks import Action, EventState, Shown, TriggerDesk, TriggerEvent
 
 router = APIRouter(prefix="/projects/{project_id}/triggers", tags=["triggers"])
-hooks = APIRouter(prefix="/hooks", tags=["triggers"])
+hooks = APIRouter(prefix="/hooks", tags=["triggers"], route_class=DirectRoute)
 forms = APIRouter(prefix="/forms", tags=["triggers"])
 
 Token = Annotated[
@@ -260,36 +261,42 @@ def answer_form(request: Request, body: FormAnswer) -> FormThanks:
     return FormThanks(thanks=_desk(request).submit(body.token, body.values).thanks)
 
 
-@hooks.post("/{token}", status_code=status.HTTP_202_ACCEPTED, dependencies=[AsSender])
-async def receive_webhook(request: Request, response: Response, token: Token) -> ReceivedOut:
+@hooks.post(
+    "/{token}",
+    status_code=status.HTTP_202_ACCEPTED,
+    response_model=ReceivedOut,
+    dependencies=[AsSender],
+)
+async def receive_webhook(request: Request, token: Token) -> Response:
     """Stores an event and answers; the run starts after that."""
-    return await _received(request, response, token)
-
-
-@hooks.post("/{token}/test", status_code=status.HTTP_202_ACCEPTED, dependencies=[AsSender])
-async def receive_test_webhook(request: Request, response: Response, token: Token) -> ReceivedOut:
-    """Stores an event that starts nothing: for trying out a sender."""
-    return await _received(request, response, token, test=True)
+    return await _received(request, token)
 
 
 @hooks.post(
-    "/{token}/versions/{number}", status_code=status.HTTP_202_ACCEPTED, dependencies=[AsSender]
+    "/{token}/test",
+    status_code=status.HTTP_202_ACCEPTED,
+    response_model=ReceivedOut,
+    dependencies=[AsSender],
 )
-async def receive_webhook_for_revision(
-    request: Request, response: Response, token: Token, number: Number
-) -> ReceivedOut:
+async def receive_test_webhook(request: Request, token: Token) -> Response:
+    """Stores an event that starts nothing: for trying out a sender."""
+    return await _received(request, token, test=True)
+
+
+@hooks.post(
+    "/{token}/versions/{number}",
+    status_code=status.HTTP_202_ACCEPTED,
+    response_model=ReceivedOut,
+    dependencies=[AsSender],
+)
+async def receive_webhook_for_revision(request: Request, token: Token, number: Number) -> Response:
     """The same for one revision of the playbook, whichever is deployed."""
-    return await _received(request, response, token, revision=number)
+    return await _received(request, token, revision=number)
 
 
 async def _received(
-    request: Request,
-    response: Response,
-    token: str,
-    *,
-    revision: int | None = None,
-    test: bool = False,
-) -> ReceivedOut:
+    request: Request, token: str, *, revision: int | None = None, test: bool = False
+) -> Response:
     body = await request.body()
     headers = {name.lower(): value for name, value in request.headers.items()}
     try:
@@ -300,6 +307,10 @@ async def _received(
         # Guessing addresses and signatures counts; whoever sends what is genuine is not held up.
         count_against_address(request)
         raise
-    if found.is_duplicate or found.challenge is not None:
-        response.status_code = status.HTTP_200_OK
-    return ReceivedOut(id=found.event_id, duplicate=found.is_duplicate, challenge=found.challenge)
+    is_new = not found.is_duplicate and found.challenge is None
+    said = ReceivedOut(id=found.event_id, duplicate=found.is_duplicate, challenge=found.challenge)
+    return Response(
+        said.model_dump_json(),
+        status_code=status.HTTP_202_ACCEPTED if is_new else status.HTTP_200_OK,
+        media_type="application/json",
+    )

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from steward.api.context import address_of, steward_of
 from steward.api.documents import Input, Output
-from steward.api.guards import AsPerson
+from steward.api.guards import AsPerson, AsSettingUp
 from steward.identity import Enrolment
 
 router = APIRouter(tags=["session"], prefix="/me/two-step")
@@ -36,24 +36,33 @@ class RecoveryCodesOut(Output):
 
 
 @router.get("")
-def read_two_step(request: Request, principal: AsPerson) -> TwoStepOut:
+def read_two_step(request: Request, principal: AsSettingUp) -> TwoStepOut:
     found = steward_of(request).identity.two_step.state(principal.user_id)
     return TwoStepOut.model_validate(found)
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
-def begin_two_step(request: Request, principal: AsPerson, body: PasswordIn) -> EnrolmentOut:
+def begin_two_step(request: Request, principal: AsSettingUp, body: PasswordIn) -> EnrolmentOut:
     """A key for an app; two-step sign-in is on once a code of it is confirmed."""
     two_step = steward_of(request).identity.two_step
-    made: Enrolment = two_step.begin(principal.user_id, body.password, address=address_of(request))
+    made: Enrolment = two_step.begin(
+        principal.user_id,
+        body.password,
+        address=address_of(request),
+        session_id=principal.session_id,
+    )
     return EnrolmentOut.model_validate(made)
 
 
 @router.post("/confirm")
-def confirm_two_step(request: Request, principal: AsPerson, body: Code) -> RecoveryCodesOut:
-    """Turns it on with the first code of the app."""
-    two_step = steward_of(request).identity.two_step
-    codes = two_step.confirm(principal.user_id, body.code, address=address_of(request))
+def confirm_two_step(request: Request, principal: AsSettingUp, body: Code) -> RecoveryCodesOut:
+    """Turns it on with the first code of the app; signs out the browsers where a password was enough."""
+    codes = steward_of(request).identity.two_step.confirm(
+        principal.user_id,
+        body.code,
+        address=address_of(request),
+        keep_session=principal.session_id,
+    )
     return RecoveryCodesOut(recovery_codes=codes)
 
 

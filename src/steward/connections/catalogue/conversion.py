@@ -1,5 +1,6 @@
-"""Starts the process that reads descriptions, with a time limit, and takes what it found."""
+"""Has a process of its own read a description, with a time limit, and takes what it found."""
 
+import atexit
 import gzip
 import json
 from collections.abc import Iterator, Mapping
@@ -10,9 +11,12 @@ from typing import Any, Final
 
 from steward.connections.catalogue import worker
 from steward.core import TooLarge, Unavailable, error_from_json, minimal_environment
-from steward.isolation import CannotStart, program_command, run_program
+from steward.isolation import CannotStart, ForkServer
 
 _SECONDS: Final = 300
+_stem: Final = ForkServer(worker.__name__, minimal_environment())
+"""What reads a description is forked from it: loading what reading needs takes longer than most reading."""
+atexit.register(_stem.close)
 
 
 def convert_packaged(service_id: str) -> bytes:
@@ -49,14 +53,19 @@ def _worked(request: Mapping[str, Any], content: bytes | None = None) -> Iterato
 
 
 def _run(folder: Path) -> None:
-    command = program_command(worker.__name__, str(folder))
     try:
-        done = run_program(command, minimal_environment(), str(folder), seconds=_SECONDS)
+        line = _stem.line(_SECONDS)
     except CannotStart as problem:
         raise Unavailable(f"The description cannot be read now: {problem}.") from None
-    if done.late:
-        raise Unavailable("Reading the description took too long.", code="timeout")
-    if done.status != 0:
+    try:
+        line.file.write(f"{folder}\n".encode())
+        line.file.flush()
+        how = json.loads(line.file.read())
+    except TimeoutError:
+        raise Unavailable("Reading the description took too long.", code="timeout") from None
+    finally:
+        line.close()
+    if how["ended"] != 0:
         raise TooLarge(
             "Reading the description took more memory or time than is allowed.",
             code="description-too-large",

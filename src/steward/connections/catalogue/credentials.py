@@ -99,11 +99,11 @@ async def credentials(
     shown = ClientCertificate.of(secrets)
     if settings.way == "certificate" and shown is None:
         _secret(secrets, CERTIFICATE)
-    told = await _told(tokens, key, service, operation, settings, secrets, line, shown)
+    told = await _read_credentials(tokens, key, service, operation, settings, secrets, line, shown)
     return replace(told, certificate=shown)
 
 
-async def _told(
+async def _read_credentials(
     tokens: Tokens,
     key: tuple[str, ...],
     service: Service,

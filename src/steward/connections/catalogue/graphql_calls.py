@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from steward.connections.catalogue.adapters.graphql import LONGEST_SELECTION, SELECTION
 from steward.connections.catalogue.record import Operation
 from steward.connections.catalogue.requests import WireRequest
 from steward.connections.mcp.definitions import disarmed
@@ -13,6 +12,9 @@ from steward.core import Invalid, Problem
 if TYPE_CHECKING:
     from graphql import SelectionSetNode
 
+SELECTION: Final = "steward_selection"
+"""The argument that says which fields of the answer are wanted."""
+LONGEST_SELECTION: Final = 20_000
 _ACCEPT: Final = "application/graphql-response+json, application/json;q=0.9"
 _HEADERS: Final = {"Content-Type": "application/json", "Accept": _ACCEPT}
 _MOST_TOKENS: Final = 2_000

@@ -1,11 +1,16 @@
-"""Settings of a connection to an installed service: which one, where it is, and how it is told who calls."""
+"""Settings of a connection to an installed service: which one, where it is, and how it is told who calls.
 
+What signing in takes is shared with other kinds that a person signs in to.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from steward.connections.connector import ConnectorSettings
-from steward.connections.hosts import grpc_place, is_grpc, place_of
+from steward.connections.hosts import Place, grpc_place, is_grpc, place_of
 from steward.core import StewardError
 
 Way = Literal[
@@ -22,7 +27,7 @@ Way = Literal[
 ]
 
 
-class ServiceSettings(ConnectorSettings):
+class _ServicePlace(ConnectorSettings):
     service: str = Field(
         max_length=80,
         pattern=r"^[a-z0-9][a-z0-9._-]{0,79}$",
@@ -51,6 +56,11 @@ class ServiceSettings(ConnectorSettings):
         description="Which scheme of the description an API key belongs to; empty: the first.",
     )
     username: str = Field("", max_length=200, title="User name", description="With “basic”.")
+
+
+class SignInSettings(ConnectorSettings):
+    """What a kind needs whose connections a person signs in to (OAuth 2)."""
+
     client_id: str = Field(
         "",
         max_length=300,
@@ -100,18 +110,47 @@ class ServiceSettings(ConnectorSettings):
         title="Further values",
         description="Such as a region or an account, as the description names them.",
     )
+
+    @property
+    @abstractmethod
+    def signs_in(self) -> bool:
+        """Whether a person signs in to it, as this connection is set."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the tokens go; they are good for nothing else."""
+
+    @model_validator(mode="after")
+    def _sign_in_addresses(self) -> Self:
+        for url in (self.grant_url, self.authorize_url, self.device_url):
+            if url:
+                _require_place(url)
+        return self
+
+
+class ServiceSettings(SignInSettings, _ServicePlace):
     requests_per_minute: int = Field(
         0, ge=0, le=60_000, title="Requests per minute", description="At most; 0: no limit."
     )
 
+    @property
+    def signs_in(self) -> bool:
+        return self.way == "person"
+
+    @property
+    def place(self) -> str:
+        return self.base_url or self.service
+
     @model_validator(mode="after")
-    def _addresses(self) -> Self:
-        for url in (self.base_url, self.grant_url, self.authorize_url, self.device_url):
-            try:
-                if url == self.base_url and is_grpc(url):
-                    grpc_place(url.replace("{", "").replace("}", ""))
-                elif url:
-                    place_of(url.replace("{", "").replace("}", ""))
-            except StewardError as problem:
-                raise ValueError(problem.message) from None
+    def _address(self) -> Self:
+        if self.base_url:
+            _require_place(self.base_url, grpc_place if is_grpc(self.base_url) else place_of)
         return self
+
+
+def _require_place(url: str, read: Callable[[str], Place] = place_of) -> None:
+    try:
+        read(url.replace("{", "").replace("}", ""))
+    except StewardError as problem:
+        raise ValueError(problem.message) from None

@@ -1,4 +1,4 @@
-"""Signing in to services of the catalogue: a person agrees in the browser or on another device, tokens are kept and renewed.
+"""Signing in to services of the catalogue and to mailboxes: a person agrees in the browser or on another device, tokens are kept and renewed.
 
 Codes are bound by PKCE, tokens are secrets of the connection, and a renewal happens once at a time.
 """
@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 from steward.connections.catalogue.installed import InstalledServices
 from steward.connections.catalogue.requests import completed
-from steward.connections.catalogue.settings import ServiceSettings
+from steward.connections.catalogue.settings import ServiceSettings, SignInSettings
 from steward.connections.documents import Connection
 from steward.connections.hosts import require_encrypted
 from steward.connections.http import Http, HttpLimits
@@ -49,10 +49,9 @@ class Endpoints:
     device: str
     between_scopes: str = " "
 
-    def resource(self, settings: ServiceSettings) -> str:
-        """What tokens are good for: these addresses, this client, and this service where it is now."""
-        place = settings.base_url or settings.service
-        return " ".join((self.authorize, self.token, settings.client_id, place))
+    def resource(self, settings: SignInSettings) -> str:
+        """What tokens are good for: these addresses, this client, and this server where it is now."""
+        return " ".join((self.authorize, self.token, settings.client_id, settings.place))
 
 
 @dataclass(frozen=True)
@@ -310,7 +309,7 @@ class ServiceSignIns:
         self,
         url: str,
         form: Mapping[str, str],
-        settings: ServiceSettings,
+        settings: SignInSettings,
         secrets: Mapping[str, str],
         needs: str = "access_token",
     ) -> dict[str, Any]:
@@ -347,12 +346,12 @@ class ServiceSignIns:
             )
         return told
 
-    def _endpoints(self, scope: Scope, settings: ServiceSettings) -> Endpoints:
+    def _endpoints(self, scope: Scope, settings: SignInSettings) -> Endpoints:
         """What the connection says, then the provider that it names, then the service's own description."""
         known = Endpoints("", "", "")
         if settings.provider:
             known = _provider(settings.provider)
-        else:
+        elif isinstance(settings, ServiceSettings):
             service = self._services.record(scope, settings.service).service
             for scheme in service.schemes:
                 if scheme.token_url and (scheme.authorization_url or scheme.device_url):
@@ -374,11 +373,11 @@ class ServiceSignIns:
         return found
 
     def _wanted_scope(
-        self, scope: Scope, settings: ServiceSettings, endpoints: Endpoints
+        self, scope: Scope, settings: SignInSettings, endpoints: Endpoints
     ) -> str | None:
         """What the connection asks for; else the narrowest that the operations which agents are shown need."""
         wanted = settings.scopes.split()
-        if not wanted:
+        if not wanted and isinstance(settings, ServiceSettings):
             record = self._services.record(scope, settings.service)
             for choice in self._services.offered(scope, settings.service):
                 operation = record.find(choice.operation)
@@ -412,18 +411,18 @@ def _provider(name: str) -> Endpoints:
     return Endpoints(found["authorize"], found["token"], "", found.get("between_scopes", " "))
 
 
-def _settings(connection: Connection) -> ServiceSettings:
+def _settings(connection: Connection) -> SignInSettings:
     settings = connection.parsed()
-    assert isinstance(settings, ServiceSettings)  # noqa: S101
+    assert isinstance(settings, SignInSettings)  # noqa: S101
     return settings
 
 
 def _signs_in(connection: Connection) -> bool:
     settings = connection.parsed()
-    return isinstance(settings, ServiceSettings) and settings.way == "person"
+    return isinstance(settings, SignInSettings) and settings.signs_in
 
 
-def _of_a_person(connection: Connection) -> ServiceSettings:
+def _of_a_person(connection: Connection) -> SignInSettings:
     if not _signs_in(connection):
         raise Invalid(
             f"The connection {connection.name!r} is not one that a person signs in to.",

@@ -67,22 +67,22 @@ _Plain.yaml_implicit_resolvers = {
 
 def _check_shape(document: Any) -> None:
     """Counts what the document unfolds to: an alias in YAML costs a line and can stand for a million values."""
-    waiting: list[tuple[Any, int]] = [(document, 0)]
-    seen = 0
-    while waiting:
-        value, depth = waiting.pop()
-        seen += 1
-        if depth > _DEEPEST:
+    level, seen, depth = [document], 1, 0
+    while level:
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                below.extend(value.values())
+            elif isinstance(value, list):
+                below.extend(value)
+            if seen + len(below) > _MOST_NODES:
+                raise TooLarge(
+                    f"The description unfolds to more than {_MOST_NODES:,} values.",
+                    code="description-too-large",
+                )
+        seen, depth, level = seen + len(below), depth + 1, below
+        if level and depth > _DEEPEST:
             raise _too_deep()
-        if seen > _MOST_NODES:
-            raise TooLarge(
-                f"The description unfolds to more than {_MOST_NODES:,} values.",
-                code="description-too-large",
-            )
-        if isinstance(value, dict):
-            waiting.extend((each, depth + 1) for each in value.values())
-        elif isinstance(value, list):
-            waiting.extend((each, depth + 1) for each in value)
 
 
 def _too_deep() -> TooLarge:

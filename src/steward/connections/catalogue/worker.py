@@ -1,21 +1,20 @@
-"""Reads descriptions in a process of its own, which may die of them: `python -m … FOLDER`.
+"""Reads descriptions in processes of their own, which may die of them; run as a program, it forks one for each.
 
-The folder holds `request.json`; what was found is written beside it, as lines of JSON.
+A process is told a folder, which holds `request.json`; what was found is written beside it, as lines of JSON.
 """
 
 import gzip
 import hashlib
 import json
-import sys
+import os
+import socket
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from steward.connections.catalogue import packages
-from steward.connections.catalogue.adapters import google_discovery, graphql, openapi
 from steward.connections.catalogue.record import Service
 from steward.connections.catalogue.texts import read_text, require_size
 from steward.core import Invalid, StewardError, TooLarge, error_to_json
-from steward.isolation import lower_limits
+from steward.isolation import lower_limits, serve_forks
 
 MEMORY: Final = 2 << 30
 SECONDS: Final = 120
@@ -26,7 +25,15 @@ OUTLINE: Final = "outline.json.gz"
 ERROR: Final = "error.json"
 
 
-def main(folder: Path) -> None:
+def serve(line: socket.socket) -> NoReturn:
+    """Reads what the folder named on the line asks for."""
+    with line.makefile("r", encoding="utf-8") as incoming:
+        folder = incoming.readline().removesuffix("\n")
+    answer(Path(folder))
+    os._exit(0)
+
+
+def answer(folder: Path) -> None:
     lower_limits({"DATA": MEMORY, "CPU": SECONDS, "CORE": 0})
     request = json.loads((folder / REQUEST).read_text())
     try:
@@ -41,6 +48,10 @@ def main(folder: Path) -> None:
 
 
 def _described(folder: Path, request: dict[str, Any]) -> Service:
+    # Only the process that converts loads what reads descriptions.
+    from steward.connections.catalogue import packages
+    from steward.connections.catalogue.adapters import google_discovery, graphql, openapi
+
     if request["do"] == "package":
         return packages.describe(request["service"])
     content = (folder / CONTENT).read_bytes()
@@ -95,11 +106,13 @@ def _write_record(path: Path, service: Service) -> None:
 
 def _write_outline(path: Path) -> None:
     """All that can be installed, with the operations' names, for search."""
+    from steward.connections.catalogue import packages
+
     with gzip.open(path, "wt", compresslevel=4, encoding="utf-8") as file:
         for known in packages.packaged().values():
             found = packages.described(known, outline=True)
             shown = {
-                **{key: found.header()[key] for key in _SHOWN},
+                **{key: getattr(found, key) for key in _SHOWN},
                 "operations": [
                     [o.name, o.title, o.description, o.verb, o.risk] for o in found.operations
                 ],
@@ -124,4 +137,4 @@ def _write_error(folder: Path, problem: StewardError) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    serve_forks((), serve)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -86,11 +85,10 @@ def risk_of(hints: Mapping[str, bool]) -> str:
 
 def disarmed(text: str, longest: int) -> str:
     """Foreign text as one plain line: nothing invisible, no markup that a prompt could take for its own."""
-    shown = "".join(
-        " " if character.isspace() else character
-        for character in text[: longest * 4]
-        if character.isspace() or unicodedata.category(character)[0] != "C"
-    )
+    shown = " ".join(text[: longest * 4].split())
+    # What is left and cannot be printed is of Unicode's categories C; most texts have none of it.
+    if not shown.isprintable():
+        shown = "".join(filter(str.isprintable, shown))
     shown = " ".join(shown.split()).replace("<", "‹").replace(">", "›").replace("```", "ʼʼʼ")
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 

@@ -145,7 +145,7 @@ class SignIns:
         except Redirect as found:
             return found.url
         except (OAuthFlowError, TimeoutError, httpx2.HTTPError, ValueError) as problem:
-            raise _told(problem, settings) from None
+            raise _sign_in_error(problem, settings) from None
         raise Invalid(
             f"{settings.place} does not ask anybody to sign in (it answered {answer.status_code}); set the sign-in "
             "of the connection to “none”.",
@@ -205,7 +205,7 @@ class SignIns:
             async with asyncio.timeout(_SECONDS), self._web(settings) as web:
                 await provider.exchange(web, answer["code"], pending.verifier)
         except (OAuthFlowError, TimeoutError, httpx2.HTTPError, ValueError) as problem:
-            raise _told(problem, settings) from None
+            raise _sign_in_error(problem, settings) from None
         await asyncio.to_thread(self._tell, access, connection, "signed_in")
 
     async def sign_out(self, access: Access, connection: Connection) -> None:
@@ -279,7 +279,7 @@ _ASKING: Final = {
 }
 
 
-def _told(problem: Exception, settings: McpSettings) -> StewardError:
+def _sign_in_error(problem: Exception, settings: McpSettings) -> StewardError:
     """The step that failed, in our words: those of a server may repeat what it was sent."""
     from mcp.client.auth import OAuthRegistrationError, OAuthTokenError
 

@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from steward.connections.catalogue.settings import SignInSettings
+from steward.connections.catalogue.sign_in import ServiceLine
 from steward.connections.connector import (
     ConnectorSettings,
     SecretField,
@@ -11,10 +13,12 @@ from steward.connections.connector import (
     Surroundings,
     add_connector,
 )
+from steward.connections.http import Http
 from steward.connections.mailbox import Mailbox, MailboxServer
+from steward.core import Misconfigured
 
 
-class ImapSettings(ConnectorSettings):
+class _ImapPlace(ConnectorSettings):
     host: str = Field(min_length=1, max_length=300, title="Host", description="The mail server.")
     port: int = Field(993, ge=1, le=65535, title="Port")
     security: Literal["tls", "starttls"] = Field(
@@ -28,20 +32,39 @@ class ImapSettings(ConnectorSettings):
         title="User name",
         description="Often the whole mail address.",
     )
-
-
-def imap_server(settings: ImapSettings, secrets: Secrets) -> MailboxServer:
-    return MailboxServer(
-        settings.host,
-        settings.port,
-        settings.security,
-        settings.username,
-        secrets.get("password", ""),
+    way: Literal["password", "person"] = Field(
+        "password",
+        title="Authentication",
+        description="“person”: somebody signs in with the browser (OAuth 2), as Microsoft 365 and Gmail want it.",
     )
 
 
+class ImapSettings(SignInSettings, _ImapPlace):
+    @property
+    def signs_in(self) -> bool:
+        return self.way == "person"
+
+    @property
+    def place(self) -> str:
+        return f"imap://{self.username}@{self.host}:{self.port}"
+
+
+async def open_mailbox(
+    http: Http, settings: ImapSettings, secrets: Secrets, line: ServiceLine | None
+) -> Mailbox:
+    """Signed in with the password, or with a token that is good now."""
+    password = secrets.get("password", "")
+    if line is None and not password:
+        raise Misconfigured("The connection has no 'Password'.")
+    token = await line.token(secrets) if line is not None else ""
+    server = MailboxServer(
+        settings.host, settings.port, settings.security, settings.username, password, token
+    )
+    return await Mailbox.open(http, server)
+
+
 async def check(around: Surroundings, settings: ImapSettings, secrets: Secrets) -> str:
-    mailbox = await Mailbox.open(around.http, imap_server(settings, secrets))
+    mailbox = await open_mailbox(around.http, settings, secrets, around.service_line)
     try:
         found = await mailbox.look("INBOX")
         how = (
@@ -61,13 +84,15 @@ add_connector(
     use="mailbox",
     settings=ImapSettings,
     check=check,
-    place=lambda settings: f"imap://{settings.username}@{settings.host}:{settings.port}",
+    place=lambda settings: settings.place,
     secrets=(
         SecretField(
             "password",
             "Password",
-            "Of the mailbox. Gmail and others want an app password here.",
-            required=True,
+            "Of the mailbox. Gmail and others want an app password here. Not needed with “person”.",
+        ),
+        SecretField(
+            "client_secret", "Client secret", "With “person”, where the provider gave one."
         ),
     ),
 )

@@ -99,7 +99,7 @@ class People:
             news = self._settled(
                 tx, directory, account, active=document.get("active", True), groups=()
             )
-            news.append(_told(directory, "added", account, document))
+            news.append(_person_news(directory, "added", account, document))
             self._events.append_many(tx, news)
         return self.get(directory, record_id)
 
@@ -126,7 +126,7 @@ class People:
             news = self._settled(tx, directory, row.user_id, active=active, groups=groups)
             if active != row.document.get("active", True):
                 what = "added" if active else "removed"
-                news.append(_told(directory, what, row.user_id, document))
+                news.append(_person_news(directory, what, row.user_id, document))
             self._events.append_many(tx, news)
         return self.get(directory, record_id)
 
@@ -143,7 +143,7 @@ class People:
                 .where(directory_users.c.id == record_id)
                 .values(user_name=f"{TOMBSTONE}{record_id}", document={"active": False})
             )
-            news.append(_told(directory, "removed", row.user_id, row.document))
+            news.append(_person_news(directory, "removed", row.user_id, row.document))
             self._events.append_many(tx, news)
 
     def settle_everyone(self, directory: Directory) -> None:
@@ -309,7 +309,9 @@ class People:
         return found
 
 
-def _told(directory: Directory, what: str, user_id: str, document: Mapping[str, Any]) -> News:
+def _person_news(
+    directory: Directory, what: str, user_id: str, document: Mapping[str, Any]
+) -> News:
     data = {"user": user_id, "name": document.get("userName", ""), "directory": directory.name}
     return News(directory.home, f"directory.person_{what}", user_id, data)
 

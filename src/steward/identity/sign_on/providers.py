@@ -184,7 +184,7 @@ class Providers:
                 )
             )
             self._events.append(
-                tx, "sign_on.provider_saved", provider_id, _told(access, document, 1)
+                tx, "sign_on.provider_saved", provider_id, _event_data(access, document, 1)
             )
         return self.get(access, provider_id)
 
@@ -217,7 +217,10 @@ class Providers:
             if not document.enabled or before.issuer != document.issuer:
                 tx.execute(sa.delete(sessions).where(sessions.c.provider_id == provider_id))
             self._events.append(
-                tx, "sign_on.provider_saved", provider_id, _told(access, document, revision + 1)
+                tx,
+                "sign_on.provider_saved",
+                provider_id,
+                _event_data(access, document, revision + 1),
             )
         if client_secret:
             self._keep_secret(access, provider_id, client_secret)
@@ -331,7 +334,7 @@ def _own_scope(org_id: str) -> Scope:
     return Scope(org_id, org_id)
 
 
-def _told(access: Access, document: ProviderDocument, revision: int) -> dict[str, Any]:
+def _event_data(access: Access, document: ProviderDocument, revision: int) -> dict[str, Any]:
     return {
         "by": access.user_id,
         "name": document.name,

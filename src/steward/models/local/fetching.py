@@ -14,11 +14,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from steward.core import Conflict, Denied, Invalid, TooLarge, Unavailable, read_json
 from steward.models.local.weights import confirm, recorded_digest, set_unconfirmed
+
+if TYPE_CHECKING:
+    import httpx2
 
 Progress = Callable[[int, int | None], None]
 """Told of bytes that are here, and of how many there will be, where that is known."""
@@ -70,6 +73,7 @@ async def fetch(
     progress: Progress = lambda *_: None,
     *,
     size: int | None = None,
+    transport: "Callable[[], httpx2.AsyncBaseTransport] | None" = None,
 ) -> Fetched:
     """The file at `target`; Conflict where it is not the one that was expected, and then nothing is kept."""
     _refuse_odd(url)
@@ -79,7 +83,7 @@ async def fetch(
     with _alone(target):
         for attempt in range(1, _TRIES + 1):
             try:
-                await _download(wanted, progress)
+                await _download(wanted, progress, transport)
                 break
             except _Broken as broken:
                 if attempt == _TRIES:
@@ -137,7 +141,11 @@ class _Broken(Exception):
     """The line broke; what arrived stays as far as it can be used."""
 
 
-async def _download(wanted: _Wanted, progress: Progress) -> None:
+async def _download(
+    wanted: _Wanted,
+    progress: Progress,
+    transport: "Callable[[], httpx2.AsyncBaseTransport] | None",
+) -> None:
     import httpx2
 
     from steward.models.provided import trusted_certificates
@@ -157,6 +165,7 @@ async def _download(wanted: _Wanted, progress: Progress) -> None:
                 timeout=httpx2.Timeout(_STALL_S),
                 follow_redirects=True,
                 event_hooks={"request": [_before_request]},
+                transport=None if transport is None else transport(),
             ) as client,
             client.stream("GET", wanted.url, headers=headers) as answer,
         ):

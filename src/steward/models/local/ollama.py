@@ -48,14 +48,14 @@ async def pull_from_ollama(
             client.stream("POST", f"{address}/api/pull", json={"model": name}) as answer,
         ):
             async for line in answer.aiter_lines():
-                _told(name, line, progress)
+                _report_progress(name, line, progress)
     except httpx2.HTTPError as problem:
         raise Unavailable(
             f"Ollama at {address} did not answer ({type(problem).__name__}). Is it running?"
         ) from None
 
 
-def _told(name: str, line: str, progress: Callable[[int, int | None], None]) -> None:
+def _report_progress(name: str, line: str, progress: Callable[[int, int | None], None]) -> None:
     if not line.strip():
         return
     said: Any = json.loads(line)

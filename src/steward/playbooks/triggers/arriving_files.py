@@ -10,12 +10,12 @@ from typing import Annotated, Final, Protocol
 
 from pydantic import Field
 
-from steward.connections import Desk, Opened, Use
+from steward.connections import Opened, Use
 from steward.core import Denied, NotFound, StewardError, TooLarge, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
-from steward.workbench import Workbench
+from steward.tools import CONNECTIONS, WORKBENCH
 
 MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 256 << 20
@@ -61,7 +61,7 @@ class ArrivingFiles(Source):
 
     async def open(self) -> None:
         """Again before every batch: passwords and keys change."""
-        desk: Desk = self._looking.services["connections"]
+        desk = self._looking.services.use(CONNECTIONS)
         scope = self._looking.scope
 
         def opened() -> Opened:
@@ -165,7 +165,7 @@ class ArrivingFiles(Source):
         return Arrival({**data, "upload": upload}, key)
 
     def _kept(self, name: str, content: bytes) -> str:
-        bench: Workbench = self._looking.services["workbench"]
+        bench = self._looking.services.use(WORKBENCH)
         try:
             upload = bench.bringing.take(
                 self._looking.scope, name, [content], reserve=_LEFT_TO_PEOPLE

@@ -11,6 +11,7 @@ from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Taken, Tr
 from steward.playbooks.triggers.arriving_files import MOST_FILES, ArrivingFiles, Pattern, Seconds
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
+from steward.tools import HTTP
 
 
 @TRIGGERS.register("bucket")
@@ -79,12 +80,12 @@ class _Bucket(ArrivingFiles):
 
     async def listed(self, after: str | None = None) -> Mapping[str, str]:
         settings: S3Settings = self._opened.settings
-        http, secrets = self._looking.services["http"], self._opened.secrets
+        http, secrets = self._looking.services.use(HTTP), self._opened.secrets
         prefix = settings.prefix + self._prefix
         return await list_objects(http, settings, secrets, prefix, most=2 * MOST_FILES, after=after)
 
     async def fetched(self, name: str) -> bytes:
-        http = self._looking.services["http"]
+        http = self._looking.services.use(HTTP)
         return await fetch(http, self._opened.settings, self._opened.secrets, name)
 
     def where(self, name: str) -> str:

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from steward.agents import Threads
-from steward.core import Event
+from steward.core import Event, Service
 from steward.playbooks.log_source import LogSource, kind_of
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Trigger
 
+THREADS: Final = Service[Threads]("threads", "Reading chat messages")
 _BEGUN: Final = frozenset({"run.queued", "run.waiting"})
 """A message is stored together with the run that answers it, which is told as one of these."""
 
@@ -39,7 +40,7 @@ class ChatMessageTrigger(Trigger):
     def _read(self, looking: Looking, event: Event) -> Arrival | None:
         if kind_of(event) not in _BEGUN:
             return None
-        threads: Threads = looking.services["threads"]
+        threads = looking.services.use(THREADS)
         turn = threads.turns.said_by(looking.scope, event.subject)
         if turn is None:
             return None

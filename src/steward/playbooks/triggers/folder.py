@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.connections import Folders
 from steward.core import Denied
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
 from steward.runs import Json
+from steward.tools import FOLDERS
 
 _MOST_FILES: Final = 10_000
 
@@ -67,7 +67,7 @@ class _Folder(Source):
         return Taken(tuple(arrivals), {"seen": known, "last": found}, again)
 
     def _files(self) -> dict[str, str]:
-        folders: Folders = self._looking.services["folders"]
+        folders = self._looking.services.use(FOLDERS)
         folder = folders.require_folder(self._trigger.path)
         found: dict[str, str] = {}
         for path in sorted(folder.iterdir()):

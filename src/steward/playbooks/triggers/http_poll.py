@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 
 from pydantic import Field
 
-from steward.connections import Http, HttpAnswer, HttpLimits, place_of
+from steward.connections import HttpAnswer, HttpLimits, place_of
 from steward.core import Invalid, Problem, StewardError, Unavailable
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
 from steward.playbooks.triggers.webhook import read_body
 from steward.runs import Json
+from steward.tools import HTTP
 
 _MOST_BYTES: Final = 2 << 20
 _MOST_SEEN: Final = 2_000
@@ -78,7 +79,7 @@ class _Poll(Source):
             )
             if value
         }
-        http: Http = self._looking.services["http"]
+        http = self._looking.services.use(HTTP)
         limits = HttpLimits(response_bytes=_MOST_BYTES, time=timedelta(seconds=30))
         answer = await http.request("GET", self._trigger.url, headers=asked, limits=limits)
         again = self._looking.clock.now() + timedelta(seconds=self._trigger.seconds)

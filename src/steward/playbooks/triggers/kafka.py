@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.core import Misconfigured, StewardError, Unavailable
-from steward.playbooks.trigger import TRIGGERS, Name
+from steward.connections import KafkaSignIn, Place, kafka_options, kafka_tls, require_kafka
+from steward.core import Misconfigured, Problem, StewardError, Unavailable
+from steward.playbooks.trigger import TRIGGERS, Looking, Name
 from steward.playbooks.triggers.queues import (
     CONNECT_SECONDS,
     Message,
@@ -18,7 +20,9 @@ from steward.playbooks.triggers.queues import (
     Start,
     headers_of,
     message,
+    server_at,
 )
+from steward.tools import CONNECTIONS
 
 _MOST_BYTES: Final = 16 << 20
 
@@ -40,19 +44,49 @@ class KafkaTrigger(QueueTrigger):
     name: Name = "kafka"
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
     start: Start = "new"
-    sign_in: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        "PLAIN", description="How Steward signs in where the address names a user."
+    url_secret: str = Field(
+        "",
+        max_length=100,
+        description="Name of the project's secret with the address, user and password, where no connection is named.",
     )
+    connection: str = Field(
+        "", max_length=100, description="Name of a connection to Kafka, with its certificates."
+    )
+    sign_in: KafkaSignIn = Field(
+        "PLAIN",
+        description="How Steward signs in where the address in the secret names a user.",
+    )
+
+    def problems(self, now: datetime) -> Iterator[Problem]:
+        yield from super().problems(now)
+        if bool(self.url_secret) == bool(self.connection):
+            yield Problem("/connection", "name either a connection or a secret with the address")
+
+    async def server(self, looking: Looking) -> Server:
+        if not self.connection:
+            return await super().server(looking)
+        desk = looking.services.use(CONNECTIONS)
+        connection = await asyncio.to_thread(desk.named, looking.scope, self.connection, "kafka")
+        opened = await asyncio.to_thread(desk.open, looking.scope, connection)
+        settings = opened.settings
+        return await server_at(
+            looking,
+            Place("kafka", settings.host, settings.port),
+            kafka_tls(settings, opened.secrets),
+            settings.username or None,
+            opened.secrets.get("password"),
+            sign_in=settings.sign_in,
+        )
 
     def details(self) -> dict[str, Any]:
         return {"topic": self.topic}
 
     async def open(self, server: Server) -> Queue:
         from aiokafka import AIOKafkaConsumer
-        from aiokafka.errors import AuthenticationFailedError, KafkaConnectionError
+        from aiokafka.errors import KafkaConnectionError
 
-        plain = "SASL_SSL" if server.tls is not None else "SASL_PLAINTEXT"
-        bare = "SSL" if server.tls is not None else "PLAINTEXT"
+        sign_in = server.sign_in or self.sign_in
+        options = kafka_options(server.tls, sign_in, server.user, server.password)
         consumer = AIOKafkaConsumer(
             bootstrap_servers=f"{server.url_host}:{server.port}",
             group_id=server.consumer,
@@ -61,21 +95,16 @@ class KafkaTrigger(QueueTrigger):
             auto_offset_reset="earliest",
             fetch_max_bytes=_MOST_BYTES,
             request_timeout_ms=int(CONNECT_SECONDS * 1_000),
-            security_protocol=bare if server.user is None else plain,
-            ssl_context=server.tls,
-            sasl_mechanism=self.sign_in,
-            sasl_plain_username=server.user,
-            sasl_plain_password=server.password,
+            **options,
         )
         queue = _Topic(consumer, self.topic, server)
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await queue.begin(self.start)
-        except AuthenticationFailedError:
-            await queue.close()
-            raise Misconfigured("Kafka refused the user name or password.") from None
         except KafkaConnectionError:
             await queue.close()
+            place = Place(server.scheme, server.host, server.port)
+            await require_kafka(server.address, place, options)
             raise Unavailable(f"Kafka did not answer at {server.host}:{server.port}.") from None
         except BaseException:
             await queue.close()

@@ -10,13 +10,12 @@ from pydantic import Field
 
 from steward.connections import (
     MOST_MAIL_BYTES,
-    Desk,
     Folder,
     Mailbox,
     ReceivedFile,
     ReceivedMail,
     Stored,
-    imap_server,
+    open_mailbox,
     read_head,
     read_mail,
 )
@@ -24,7 +23,7 @@ from steward.core import TooLarge, Unavailable
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
-from steward.workbench import Workbench
+from steward.tools import CONNECTIONS, HTTP, WORKBENCH
 
 _MOST: Final = 20
 _MOST_AT_ONCE: Final = 2 * MOST_MAIL_BYTES
@@ -100,14 +99,13 @@ class _Reader(Source):
 
     async def _open(self) -> Mailbox:
         looking = self._looking
-        desk: Desk = looking.services["connections"]
+        desk = looking.services.use(CONNECTIONS)
         connection = await asyncio.to_thread(
             desk.named, looking.scope, self._trigger.connection, "mailbox"
         )
         opened = await asyncio.to_thread(desk.open, looking.scope, connection)
-        return await Mailbox.open(
-            looking.services["http"], imap_server(opened.settings, opened.secrets)
-        )
+        http = looking.services.use(HTTP)
+        return await open_mailbox(http, opened.settings, opened.secrets, opened.service_line)
 
     async def _place(self, mailbox: Mailbox, folder: Folder, cursor: Json) -> tuple[int, datetime]:
         """The first message that was not seen, and when the newest one arrived that was."""
@@ -134,7 +132,7 @@ class _Reader(Source):
         return Arrival(_data(mail, files, stored), key, {"folder": self._trigger.folder}, held=held)
 
     def _kept(self, file: ReceivedFile) -> Json:
-        bench: Workbench = self._looking.services["workbench"]
+        bench = self._looking.services.use(WORKBENCH)
         try:
             upload = bench.bringing.take(
                 self._looking.scope, file.name, [file.content], reserve=_LEFT_TO_PEOPLE

@@ -11,20 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Final, Literal
-from urllib.parse import SplitResult, unquote
+from urllib.parse import unquote
 
 from pydantic import Field
 
-from steward.connections import Http, NamedTls, Place
+from steward.connections import NamedTls, Place
 from steward.core import Invalid, Misconfigured, StewardError, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.secret_address import (
     SecretAddressTrigger,
-    checked_address,
     secret_address,
 )
 from steward.playbooks.triggers.webhook import read_body
 from steward.runs import Json
+from steward.tools import HTTP
 
 MOST: Final = 100
 """Messages taken at a time."""
@@ -86,6 +86,8 @@ class Server:
     tls: NamedTls | None
     consumer: str
     """What Steward calls itself there; the server remembers the trigger's place by it."""
+    sign_in: str
+    """How it signs in there, where there are several ways and the connection says which one."""
     _looking: Looking = field(repr=False)
 
     @property
@@ -94,7 +96,7 @@ class Server:
 
     async def also(self, host: str, port: int) -> str:
         """The address of another server that this one names, if it may be called."""
-        http: Http = self._looking.services["http"]
+        http = self._looking.services.use(HTTP)
         found = str((await http.checked_addresses(Place(self.scheme, host, port)))[0])
         if self.tls is not None:
             self.tls.names[found] = host
@@ -110,6 +112,18 @@ class QueueTrigger(SecretAddressTrigger):
     """Schemes that mean TLS."""
     example: ClassVar[str]
     extra: ClassVar[str] = "queues"
+
+    async def server(self, looking: Looking) -> Server:
+        """Where the queue is, at an address that may be called."""
+        parts, port = await secret_address(
+            looking, self.url_secret, ports=self.ports, example=self.example
+        )
+        tls = NamedTls() if parts.scheme in self.encrypted else None
+        user = unquote(parts.username) if parts.username else None
+        password = unquote(parts.password) if parts.password else None
+        place = Place(parts.scheme, str(parts.hostname), port)
+        path = unquote(parts.path.lstrip("/"))
+        return await server_at(looking, place, tls, user, password, path=path)
 
     @abstractmethod
     async def open(self, server: Server) -> Queue:
@@ -162,16 +176,9 @@ class _Subscriber(Source):
         return True
 
     async def _open(self) -> Queue:
-        trigger, looking = self._trigger, self._looking
-        parts, port = await secret_address(
-            looking,
-            trigger.url_secret,
-            ports=trigger.ports,
-            example=trigger.example,
-        )
-        self._password = unquote(parts.password) if parts.password else None
-        address = str(await checked_address(looking, parts, port))
-        server = _server(trigger, looking, parts, address, port)
+        trigger = self._trigger
+        server = await trigger.server(self._looking)
+        self._password = server.password
         try:
             return await trigger.open(server)
         except ModuleNotFoundError:
@@ -214,24 +221,31 @@ def _cursor(marks: Iterable[str]) -> Json:
     return {"stored": kept} if kept else None
 
 
-def _server(
-    trigger: QueueTrigger, looking: Looking, parts: SplitResult, address: str, port: int
+async def server_at(
+    looking: Looking,
+    place: Place,
+    tls: NamedTls | None,
+    user: str | None,
+    password: str | None,
+    *,
+    path: str = "",
+    sign_in: str = "",
 ) -> Server:
-    host = str(parts.hostname)
-    tls = None
-    if parts.scheme in trigger.encrypted:
-        tls = NamedTls()
-        tls.names[address] = host
+    """A server at the first address of its host that may be called."""
+    address = str((await looking.services.use(HTTP).checked_addresses(place))[0])
+    if tls is not None:
+        tls.names[address] = place.host
     return Server(
-        scheme=parts.scheme,
-        host=host,
+        scheme=place.scheme,
+        host=place.host,
         address=address,
-        port=port,
-        user=unquote(parts.username) if parts.username else None,
-        password=unquote(parts.password) if parts.password else None,
-        path=unquote(parts.path.lstrip("/")),
+        port=place.port,
+        user=user,
+        password=password,
+        path=path,
         tls=tls,
         consumer=looking.subscription_id,
+        sign_in=sign_in,
         _looking=looking,
     )
 

@@ -1,15 +1,27 @@
 """Starts it when a run of another playbook ends."""
 
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 from pydantic import Field
 
-from steward.core import Event, NotFound
+from steward.core import Event, NotFound, Service
 from steward.playbooks.log_source import LogSource, kind_of
 from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Trigger
+from steward.runs import Json
+from steward.store import Scope
+from steward.tools import RUNS
 
 Ending = Literal["done", "failed", "cancelled"]
+
+
+class WatchedPlaybooks(Protocol):
+    def watched_playbook(self, scope: Scope, user_id: str, named: str) -> str:
+        """The subject of its runs; NotFound where this person may not see it."""
+        ...
+
+
+WATCHED_PLAYBOOKS: Final = Service[WatchedPlaybooks]("watched_playbooks", "Watching a playbook")
 
 
 @TRIGGERS.register("run_ended")
@@ -34,7 +46,7 @@ class RunEndedTrigger(Trigger):
         kind = kind_of(event)
         if kind not in {f"run.{each}" for each in self.status}:
             return None
-        runs, playbooks = looking.services["runs"], looking.services["playbooks"]
+        runs, playbooks = looking.services.use(RUNS), looking.services.use(WATCHED_PLAYBOOKS)
         try:
             run = runs.get(looking.scope, event.subject)
             wanted = playbooks.watched_playbook(looking.scope, looking.author, self.playbook)
@@ -43,7 +55,7 @@ class RunEndedTrigger(Trigger):
         # A playbook that started itself would never end.
         if run.subject != wanted or looking.is_own_run(run.id):
             return None
-        data = {"run": run.id, "status": run.status.value, "title": run.title}
+        data: dict[str, Json] = {"run": run.id, "status": run.status.value, "title": run.title}
         if run.status.value == "done":
             data["output"] = (runs.outcome(looking.scope, run.id) or {}).get("output")
         return Arrival(data, key=run.id)

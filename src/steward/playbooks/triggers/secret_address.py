@@ -7,10 +7,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field
 
-from steward.connections import Address, Http, Place
+from steward.connections import Address, Place
 from steward.core import Invalid, NotFound, Problem
 from steward.playbooks.trigger import Looking, Trigger
 from steward.store import OWN_SECRETS
+from steward.tools import HTTP, SECRETS
 
 
 class SecretAddressTrigger(Trigger):
@@ -34,7 +35,7 @@ async def secret_address(
 ) -> tuple[SplitResult, int]:
     """The address in parts, and its port; `ports` has the usual one of each scheme."""
     try:
-        text = await asyncio.to_thread(looking.services["secrets"].get, looking.scope, name)
+        text = await asyncio.to_thread(looking.services.use(SECRETS).get, looking.scope, name)
     except NotFound:
         raise NotFound(f"The secret {name!r} is not set.") from None
     parts = urlsplit(text)
@@ -51,5 +52,5 @@ async def secret_address(
 
 async def checked_address(looking: Looking, parts: SplitResult, port: int) -> Address:
     """The first address of the host that may be called."""
-    http: Http = looking.services["http"]
+    http = looking.services.use(HTTP)
     return (await http.checked_addresses(Place(parts.scheme, str(parts.hostname), port)))[0]

@@ -18,6 +18,7 @@ from steward.playbooks.triggers.arriving_files import (
 )
 from steward.playbooks.triggers.queues import Start
 from steward.runs import Json
+from steward.tools import HTTP
 
 
 @TRIGGERS.register("sftp")
@@ -63,7 +64,7 @@ class _Folder(ArrivingFiles):
         if server != self._server:
             await self.close()
             self._server = server
-            self._session = SftpSession(self._looking.services["http"], server)
+            self._session = SftpSession(self._looking.services.use(HTTP), server)
 
     async def close(self) -> None:
         if self._session is not None:

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import uuid4
 
 from steward.sandbox.contract import Envelope, Request, Response
-from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers import Place, add_provider
 from steward.sandbox.providers._container import (
     NOBODY,
     RUNNER,
@@ -34,7 +34,6 @@ _WALLS: Final = (
 )
 
 
-@PROVIDERS.register("docker")
 class Docker:
     def __init__(
         self,
@@ -131,3 +130,11 @@ def _without_advice(words: bytes) -> bytes:
     """What went wrong; the tool's last line only says how to ask it for help."""
     lines = words.splitlines()
     return b"\n".join(line for line in lines if line.strip() and b"--help" not in line)
+
+
+@add_provider(
+    "docker", remedy="Start the engine and build the image: docs/guides/sandbox.md says how."
+)
+def _open(place: Place) -> Docker:
+    chosen = place.settings
+    return Docker(chosen.image, command=[chosen.docker], start_seconds=place.start_seconds)

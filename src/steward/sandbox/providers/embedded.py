@@ -16,7 +16,7 @@ from typing import Final
 from steward.core import Misconfigured, Unavailable, is_alone
 from steward.sandbox.cgroups import Cgroups, delegated
 from steward.sandbox.contract import Envelope, Limits, Request, Response, Tier
-from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers import Place, add_provider
 from steward.sandbox.runner.probe import program
 from steward.sandbox.supervisor import Child, Supervision
 from steward.sandbox.walls import Walls
@@ -28,7 +28,6 @@ _NOBODY: Final = 65534
 _BREATH: Final = 0.01
 
 
-@PROVIDERS.register("embedded")
 class Embedded:
     """Keeps a few confined processes ready; each is used once.
 
@@ -233,3 +232,12 @@ def _ids(roots: Sequence[str]) -> tuple[int | None, int | None]:
     if os.getuid() != 0:
         return None, None
     return _NOBODY, os.stat(roots[0]).st_gid if roots else _NOBODY  # noqa: PTH116
+
+
+@add_provider(
+    "embedded",
+    remedy="Use Linux 5.13 or newer with Landlock and seccomp, or set STEWARD_SANDBOX__PROVIDER to docker, "
+    "kubernetes or microsandbox.",
+)
+def _open(place: Place) -> Embedded:
+    return Embedded(place.data, ready=place.settings.ready)

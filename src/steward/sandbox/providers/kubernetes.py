@@ -23,7 +23,7 @@ from steward.core import (
     Unavailable,
 )
 from steward.sandbox.contract import Envelope, Limits, Request, Response, Timings
-from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers import Place, add_provider
 from steward.sandbox.providers._container import (
     NOBODY,
     RUNNER,
@@ -232,7 +232,6 @@ def secret(name: str, uid: str, envelope: Envelope) -> Document:
     }
 
 
-@PROVIDERS.register("kubernetes")
 class Kubernetes:
     def __init__(self, cluster: Cluster, placement: Placement | None = None) -> None:
         self._cluster = cluster
@@ -273,7 +272,7 @@ class Kubernetes:
             with contextlib.suppress(NotFound):
                 self._cluster.delete_job(name)
         total = (time.monotonic() - started) * 1000
-        response = _told(late, said, reason, limits, total)
+        response = _response_of(late, said, reason, limits, total)
         walls = [*_WALLS, *response.walls]
         return response.model_copy(update={"tier": "container", "walls": walls})
 
@@ -340,7 +339,7 @@ def _check_starts(status: Document) -> None:
             raise Unavailable(f"The pod does not start: {waiting['reason']}. {message}".strip())
 
 
-def _told(late: str, said: bytes, reason: str, limits: Limits, total: float) -> Response:
+def _response_of(late: str, said: bytes, reason: str, limits: Limits, total: float) -> Response:
     # The log joins both streams: warnings of libraries stand before the answer.
     answer = said.rstrip().rpartition(b"\n")[2]
     if not answer.startswith(b"{") and reason in {"OOMKilled", "Evicted"}:
@@ -353,3 +352,21 @@ def _told(late: str, said: bytes, reason: str, limits: Limits, total: float) -> 
         message = "The node ended it for using more disk or memory than it may."
         return Response(status="too_large", message=message, timings=timings)
     return understood(answer, said or reason.encode(), late, limits, total)
+
+
+@add_provider(
+    "kubernetes",
+    remedy="Apply deploy/sandbox/kubernetes.yaml and push the image: see docs/guides/sandbox.md.",
+)
+def _open(place: Place) -> Kubernetes:
+    from steward.sandbox.providers._cluster import reach
+
+    chosen = place.settings
+    placement = Placement(
+        chosen.image,
+        chosen.claim,
+        place.home,
+        chosen.runtime_class,
+        start_seconds=place.start_seconds,
+    )
+    return Kubernetes(reach(chosen.namespace), placement)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from steward.core import Misconfigured, Unavailable
 from steward.sandbox.contract import Envelope, Request, Response
-from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers import Place, add_provider
 from steward.sandbox.providers._container import (
     NOBODY,
     RUNNER,
@@ -32,7 +32,6 @@ _WALLS: Final = ("microVM", "no network", "restricted guest", "memory limit")
 _END_SECONDS: Final = 20.0
 
 
-@PROVIDERS.register("microsandbox")
 class Microsandbox:
     """`image` names an OCI image, or is the path of a folder that holds a root file system.
 
@@ -167,3 +166,11 @@ def _loaded(package: Any | None) -> Any:
             "The microsandbox provider needs Steward's 'microsandbox' extra; install it first."
         ) from None
     return microsandbox
+
+
+@add_provider(
+    "microsandbox",
+    remedy="Install the extra 'microsandbox' on a machine with KVM: see docs/guides/sandbox.md.",
+)
+def _open(place: Place) -> Microsandbox:
+    return Microsandbox(place.settings.image, start_seconds=place.start_seconds)

@@ -25,7 +25,7 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
   return (
     <div className={classes.card}>
       {View ? (
-        <Suspense fallback={<Loader size="sm" aria-label="Loading" />}>
+        <Suspense fallback={<Loader size="sm" role="status" aria-label="Loading" />}>
           <View waiting={waiting} request={request} onEdit={setEdited} />
         </Suspense>
       ) : (

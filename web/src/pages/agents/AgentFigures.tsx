@@ -1,5 +1,5 @@
 /** What an agent did and cost lately, from the journals of ended runs. */
-import { Anchor, Select, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
@@ -7,10 +7,11 @@ import { useState } from 'react';
 import { type AgentFigures as Figures, agentFiguresQuery } from '@/api/agents';
 import { projectPath, useProject } from '@/app/project';
 import { compact, dollars } from '@/components/amounts';
+import { StatusChip } from '@/components/Chip';
 import { durationText } from '@/components/duration';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
-import { useFormats } from '@/components/format';
+import { type Formats, useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
 import overview from '../overview/overview.module.css';
 import classes from './agents.module.css';
@@ -20,6 +21,8 @@ const PERIODS = [
   { value: '30', label: 'Last 30 days' },
   { value: '90', label: 'Last 90 days' },
 ];
+
+const WEEK = 7 * 86_400_000;
 
 export function AgentFigures({ name }: { name: string }) {
   const project = useProject();
@@ -52,12 +55,7 @@ export function AgentFigures({ name }: { name: string }) {
             <Fact label="Runs" value={formats.number(figures.runs)} />
             <Fact label="Failed runs" value={formats.number(figures.failed_runs)} />
             <Fact label="Finished tasks" value={formats.number(figures.works)} />
-            <Fact
-              label="Mean time of a task"
-              value={
-                figures.works > 0 ? durationText((figures.seconds / figures.works) * 1000) : '–'
-              }
-            />
+            <Fact label="Mean time of a task" value={meanText(figures.works, figures.seconds)} />
             <Fact label="Requests to models" value={formats.number(figures.requests)} />
             <Fact label="Tokens" value={formats.number(figures.tokens)} />
             <Fact label="Cost" value={dollars(formats, figures.usd)} />
@@ -65,6 +63,7 @@ export function AgentFigures({ name }: { name: string }) {
               label="Changes undone"
               value={`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
             />
+            <Fact label="Kept to the plan" value={adherenceText(formats, figures)} />
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
@@ -103,10 +102,16 @@ export function AgentFigures({ name }: { name: string }) {
           <Section title="Latest runs" framed>
             <ul className={classes.tools}>
               {figures.last_runs.map((run) => (
-                <li key={run}>
-                  <Anchor component={Link} to={projectPath(project.id, 'runs', run)} size="sm">
-                    {run}
+                <li key={run.id} className={classes.line}>
+                  <Anchor component={Link} to={projectPath(project.id, 'runs', run.id)} size="sm">
+                    {run.title}
                   </Anchor>
+                  <Group gap="xs" wrap="nowrap">
+                    <Text span size="sm" c="dimmed">
+                      {formats.dateTime(run.ended_at)}
+                    </Text>
+                    <StatusChip status={run.status} />
+                  </Group>
                 </li>
               ))}
             </ul>
@@ -135,19 +140,23 @@ function Days({ days }: { days: Figures['days'] }) {
             <tr>
               <th scope="col">Day</th>
               <th scope="col">Mean time</th>
+              <th scope="col">Mean of 7 days</th>
               <th scope="col">Cost</th>
               <th scope="col">Tasks</th>
               <th scope="col">Tokens</th>
+              <th scope="col">Kept to the plan</th>
             </tr>
           </thead>
           <tbody>
-            {[...days].reverse().map(({ day, works, seconds, tokens, usd }) => (
+            {[...days].reverse().map(({ day, works, seconds, tokens, usd, ...kept }) => (
               <tr key={day}>
                 <th scope="row">{formats.date(`${day}T12:00:00Z`)}</th>
-                <td>{works > 0 ? durationText((seconds / works) * 1000) : '–'}</td>
+                <td>{meanText(works, seconds)}</td>
+                <td>{weekText(days, day)}</td>
                 <td>{dollars(formats, usd)}</td>
                 <td>{formats.number(works)}</td>
                 <td>{compact(formats, tokens)}</td>
+                <td>{adherenceText(formats, kept)}</td>
               </tr>
             ))}
           </tbody>
@@ -155,6 +164,25 @@ function Days({ days }: { days: Figures['days'] }) {
       </div>
     </Section>
   );
+}
+
+function meanText(works: number, seconds: number): string {
+  return works > 0 ? durationText((seconds / works) * 1000) : '–';
+}
+
+/** The mean time of the tasks of seven days, of which the given one is the last. */
+function weekText(days: Figures['days'], last: string): string {
+  const end = Date.parse(last);
+  const week = days.filter(({ day }) => Date.parse(day) <= end && Date.parse(day) > end - WEEK);
+  const sum = (of: 'works' | 'seconds') => week.reduce((added, each) => added + each[of], 0);
+  return meanText(sum('works'), sum('seconds'));
+}
+
+/** Of the steps whose plan named a tool: in how many that tool did the work, and no fallback. */
+function adherenceText(formats: Formats, kept: { judged: number; adhered: number }): string {
+  return kept.judged === 0
+    ? '–'
+    : `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} ${kept.judged === 1 ? 'step' : 'steps'}`;
 }
 
 function Fact({ label, value }: { label: string; value: string }) {

@@ -185,7 +185,9 @@ function OptionList({ reading, pointer, column, onColumn, onReading }: ListProps
         onChange={({ currentTarget }) => setSearch(currentTarget.value)}
       />
       <FormError error={query.error} />
-      {query.isPending && <Loader size="xs" aria-label="Loading what can be chosen" />}
+      {query.isPending && (
+        <Loader size="xs" role="status" aria-label="Loading what can be chosen" />
+      )}
       <ul className={classes.options} aria-label="Options">
         {options.map((option, index) => (
           <li key={`${option.group} ${option.text}`}>

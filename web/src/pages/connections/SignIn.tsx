@@ -13,7 +13,7 @@ import { outcomeWords } from './sign-in-words';
 
 const LOOKS = {
   signed_in: { word: 'Signed in', icon: CircleUser, tone: 'good' },
-  signed_out: { word: 'Nobody signed in', icon: CircleUserRound, tone: 'wait' },
+  signed_out: { word: 'No one is signed in', icon: CircleUserRound, tone: 'wait' },
   ended: { word: 'Sign-in ended', icon: UserX, tone: 'bad' },
   elsewhere: { word: 'Signed in elsewhere', icon: UserX, tone: 'bad' },
 } as const;

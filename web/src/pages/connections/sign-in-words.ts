@@ -1,6 +1,6 @@
 /** What came of a sign-in, in words; the server tells it by a code, so that nobody can put words into a link. */
 const WORDS: Record<string, string> = {
-  'wrong-state': 'Nobody waits for this sign-in. Start it again.',
+  'wrong-state': 'This sign-in has expired or was already used. Start it again.',
   'wrong-person': 'Somebody else started this sign-in. Start your own.',
   'wrong-issuer':
     'The answer came from another authorization server than the one that was asked. Nothing was kept.',

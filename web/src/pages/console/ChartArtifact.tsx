@@ -22,9 +22,9 @@ export function ChartArtifact({ name, address }: { name: string; address: string
   if (query.isError) {
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
-  if (!query.data) return <Loader size="sm" aria-label="Loading the chart" />;
+  if (!query.data) return <Loader size="sm" role="status" aria-label="Loading the chart" />;
   return (
-    <Suspense fallback={<Loader size="sm" aria-label="Loading the chart" />}>
+    <Suspense fallback={<Loader size="sm" role="status" aria-label="Loading the chart" />}>
       <VegaChart spec={query.data} description={name} onDrawn={nothing} />
     </Suspense>
   );

@@ -1,51 +1,48 @@
-/** Queries kept under a name, in this browser. */
+/** Queries kept under a name: on the server, for the person who saved them. */
 import { ActionIcon, Button, Group, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
-import { useLocalStorage } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
 import type { QueryType } from '@/api/chat';
-import { offerUndo } from '@/components/undo';
+import {
+  type SavedQuery,
+  savedQueriesQuery,
+  useDeleteQuery,
+  useSaveQuery,
+} from '@/api/saved-queries';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { LoadingLines } from '@/components/LoadingLines';
+import { offerUndo, showFailure } from '@/components/undo';
 import classes from './console.module.css';
-
-interface Saved {
-  name: string;
-  kind: QueryType;
-  query: string;
-}
 
 interface Props {
   projectId: string;
   kind: QueryType;
   query: string;
-  onPick: (saved: Saved) => void;
+  onPick: (saved: SavedQuery) => void;
 }
 
 export function SavedQueries({ projectId, kind, query, onPick }: Props) {
-  const [saved, setSaved] = useLocalStorage<Saved[]>({
-    key: `steward-queries-${projectId}`,
-    defaultValue: [],
-  });
+  const saved = useQuery(savedQueriesQuery(projectId));
+  const saving = useSaveQuery(projectId);
+  const deleting = useDeleteQuery(projectId);
   const [name, setName] = useState<string | null>(null);
   const save = (event: SubmitEvent) => {
     event.preventDefault();
     const chosen = (name ?? '').trim();
     if (chosen === '') return;
-    const others = saved.filter((each) => each.name !== chosen);
-    setSaved(
-      [...others, { name: chosen, kind, query }].toSorted((a, b) => a.name.localeCompare(b.name)),
-    );
-    setName(null);
+    saving.mutate({ name: chosen, kind, query }, { onSuccess: () => setName(null) });
   };
-  const remove = (gone: Saved) => {
-    setSaved(saved.filter((each) => each !== gone));
-    offerUndo({
-      message: `${gone.name} deleted`,
-      undo: () => {
-        setSaved(saved);
-        return Promise.resolve();
-      },
+  const remove = ({ id, ...gone }: SavedQuery) =>
+    deleting.mutate(id, {
+      onSuccess: () =>
+        offerUndo({
+          message: `${gone.name} deleted`,
+          undo: () => saving.mutateAsync({ name: gone.name, kind: gone.kind, query: gone.query }),
+        }),
+      onError: showFailure,
     });
-  };
   return (
     <section aria-label="Saved queries">
       <Group justify="space-between" mb="xs">
@@ -78,35 +75,37 @@ export function SavedQueries({ projectId, kind, query, onPick }: Props) {
           </Group>
         </form>
       )}
-      {saved.length === 0 ? (
+      <FormError error={saving.error} />
+      {saved.isPending && <LoadingLines />}
+      {saved.isError && <ErrorState error={saved.error} retry={() => void saved.refetch()} />}
+      {saved.data?.length === 0 && (
         <Text size="sm" c="dimmed">
-          Queries that you save stay in this browser.
+          Only you see the queries that you save.
         </Text>
-      ) : (
-        <ul className={classes.history}>
-          {saved.map((each) => (
-            <li key={each.name}>
-              <Group gap={4} wrap="nowrap">
-                <UnstyledButton onClick={() => onPick(each)}>
-                  <Text size="sm" truncate>
-                    {each.name}
-                  </Text>
-                </UnstyledButton>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  size="sm"
-                  style={{ flex: 'none', width: '1.5rem' }}
-                  aria-label={`Delete ${each.name}`}
-                  onClick={() => remove(each)}
-                >
-                  <X size={12} aria-hidden />
-                </ActionIcon>
-              </Group>
-            </li>
-          ))}
-        </ul>
       )}
+      <ul className={classes.history}>
+        {(saved.data ?? []).map((each) => (
+          <li key={each.id}>
+            <Group gap={4} wrap="nowrap">
+              <UnstyledButton onClick={() => onPick(each)}>
+                <Text size="sm" truncate>
+                  {each.name}
+                </Text>
+              </UnstyledButton>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="sm"
+                style={{ flex: 'none', width: '1.5rem' }}
+                aria-label={`Delete ${each.name}`}
+                onClick={() => remove(each)}
+              >
+                <X size={12} aria-hidden />
+              </ActionIcon>
+            </Group>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

@@ -39,7 +39,7 @@ export default function EvaluationsPage() {
   return (
     <Page
       title="Evaluations"
-      description="Suites of cases say what plans, calls, answers, undo, merging, policy and defence must come to."
+      description="Test cases with the results you expect: plans, calls, answers, undo, merging, policy and defence."
       actions={actions}
     >
       <Section title="Reports">

@@ -11,10 +11,7 @@ export default function FilesPage() {
   const query = useInfiniteQuery(filesQuery(project.id));
   const lineage = useQuery(lineageQuery(project.id));
   return (
-    <Page
-      title="Files"
-      description="Every file that was loaded is kept here, byte for byte as it came."
-    >
+    <Page title="Files" description="Files that you loaded, unchanged, and files that runs wrote.">
       <FileTable
         projectId={project.id}
         query={query}

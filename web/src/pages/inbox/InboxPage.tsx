@@ -82,7 +82,7 @@ function Items({ items }: { items: Waiting[] }) {
     return (
       <div className={classes.frame}>
         <EmptyState icon={Inbox} picture="inbox" title="Nothing waits for you">
-          Approvals, questions and budget requests of runs appear here as they come.
+          When a run needs an approval, an answer or more budget, it appears here.
         </EmptyState>
       </div>
     );

@@ -16,6 +16,7 @@ import { fieldMessages } from '@/api/errors';
 import {
   type Level,
   type Model,
+  type ModelProvider,
   type ModelSetup,
   type NewModel,
   useSetUpModel,
@@ -25,10 +26,11 @@ import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
-import { allowsRows, type Draft, draftOf, labelFor, modelOf, PROVIDERS, problemsOf } from './draft';
+import { allowsRows, type Draft, draftOf, labelFor, modelOf, problemsOf } from './draft';
 
 interface Props {
   opened: boolean;
+  providers: ModelProvider[];
   setups: ModelSetup[];
   changed: { setup: ModelSetup; model: Model } | null;
   onClose: () => void;
@@ -64,21 +66,25 @@ function useSave(projectId: string, setups: ModelSetup[], onClose: () => void) {
   return { save, submit };
 }
 
-function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
+function ModelForm({ providers, setups, changed, onClose }: Omit<Props, 'opened'>) {
+  const named = (name: string) => providers.find(({ provider }) => provider === name);
   const project = useProject();
   const { save, submit } = useSave(project.id, setups, onClose);
   const form = useForm<Draft>({
     initialValues: draftOf(changed?.model, changed?.setup.level ?? setups[0]?.level ?? 'project'),
-    validate: problemsOf,
+    validate: (draft) => problemsOf(draft, named(draft.provider)),
   });
-  const { provider } = form.values;
-  const known = PROVIDERS[provider];
+  const known = named(form.values.provider);
+  const rows = allowsRows(form.values, known);
   return (
     <form
       noValidate
       onSubmit={form.onSubmit((draft) =>
-        submit(draft.level, changed?.model.label ?? labelFor(draft), modelOf(draft), (error) =>
-          form.setErrors(fieldMessages(error)),
+        submit(
+          draft.level,
+          changed?.model.label ?? labelFor(draft),
+          modelOf(draft, named(draft.provider)),
+          (error) => form.setErrors(fieldMessages(error)),
         ),
       )}
     >
@@ -95,18 +101,18 @@ function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
         )}
         <Select
           label="Provider"
-          data={Object.entries(PROVIDERS).map(([value, { title }]) => ({ value, label: title }))}
+          data={providers.map(({ provider, title }) => ({ value: provider, label: title }))}
           allowDeselect={false}
           {...form.getInputProps('provider')}
         />
         <TextInput
           label="Model"
-          placeholder={known.example}
+          placeholder={known?.example ?? ''}
           description="Its name at the provider."
           data-autofocus
           {...form.getInputProps('name')}
         />
-        {known.address && (
+        {known?.address && (
           <TextInput
             label="Address"
             placeholder={known.address}
@@ -119,7 +125,7 @@ function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
           description={
             changed?.model.has_key
               ? 'It has one. Enter another to replace it. It cannot be shown.'
-              : known.key
+              : known?.needs_key
                 ? 'Kept as a secret. It cannot be shown again.'
                 : 'Only if the server asks for one.'
           }
@@ -129,7 +135,7 @@ function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
         <Switch
           label="Rows of data may be sent to it"
           description="Off: it sees only schemas and statistics. Off at first unless the model runs on this machine."
-          checked={allowsRows(form.values)}
+          checked={rows}
           onChange={(event) => form.setFieldValue('allow_rows', event.currentTarget.checked)}
         />
         <Group grow>
@@ -159,9 +165,9 @@ function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
           allowDeselect={false}
           {...form.getInputProps('planning')}
         />
-        {!known.key && provider === 'compatible' && (
+        {known?.hint && (
           <Alert variant="light" color="gray">
-            Any server that speaks OpenAI’s protocol: llama.cpp, vLLM, LM Studio and others.
+            {known.hint}
           </Alert>
         )}
         <FormError error={save.error} />

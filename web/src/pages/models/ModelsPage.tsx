@@ -92,6 +92,7 @@ export default function ModelsPage() {
           {own && <OnThisMachine setup={own} />}
           <ModelDialog
             opened={own !== undefined && (dialog.opened || changed !== null)}
+            providers={found.providers}
             setups={found.setups.filter(({ may_change }) => may_change)}
             changed={changed}
             onClose={close}

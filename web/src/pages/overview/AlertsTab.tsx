@@ -1,6 +1,7 @@
 /** Open alerts, the rules that raise them, and the history. */
-import { Button, Group, Menu, Switch, Text } from '@mantine/core';
+import { Anchor, Button, Group, Menu, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { BellOff, BellPlus, BellRing, CircleCheck, Eye } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import {
@@ -16,7 +17,7 @@ import {
   useSaveAlertRule,
 } from '@/api/alerts';
 import { itemsOf } from '@/api/lists';
-import { useMay, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
 import { MoreButton } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
@@ -28,8 +29,9 @@ import { RunLink } from '@/components/RunLink';
 import { statusLook } from '@/components/run-status';
 import { Section } from '@/components/Section';
 import { offerUndo, showDone, showFailure } from '@/components/undo';
-import { amountOf, isDrift, RESOLVED_WORDS } from './alert-words';
+import { amountOf, isDrift, pageOf, RESOLVED_WORDS } from './alert-words';
 import classes from './alerts.module.css';
+import { detailPage } from './figure-links';
 import overview from './overview.module.css';
 
 const AlertRuleDialog = lazy(() => import('./AlertRuleDialog'));
@@ -122,12 +124,12 @@ function OpenAlert({ alert }: { alert: AlertItem }) {
           <Changes alert={alert} />
         ) : (
           <Text size="sm">
-            {alert.flow_title ?? 'Whole project'}: {amountOf(formats, alert.figure, alert.latest)}{' '}
-            (limit {amountOf(formats, alert.figure, alert.limit)})
+            <AboutLink alert={alert} />: {amountOf(formats, alert.figure, alert.latest)} (limit{' '}
+            {amountOf(formats, alert.figure, alert.limit)})
           </Text>
         )}
         <Text size="sm" c="dimmed">
-          {alert.sentence}. Open since <RelativeTime value={alert.opened_at} />
+          {alert.sentence}. Opened <RelativeTime value={alert.opened_at} />
           {alert.acknowledged_by !== null && `, acknowledged by ${alert.acknowledged_by}`}
           {isMuted(alert) && `, muted until ${formats.dateTime(alert.muted_until ?? '')}`}.
         </Text>
@@ -159,12 +161,24 @@ function OpenAlert({ alert }: { alert: AlertItem }) {
   );
 }
 
+/** What the alert is about, with a link to its figures. */
+function AboutLink({ alert }: { alert: AlertItem }) {
+  const project = useProject();
+  const { flow, flow_title, figure } = alert;
+  const page = flow === null ? pageOf(figure) : detailPage('flow', flow);
+  return (
+    <Anchor component={Link} to={projectPath(project.id, page)} inherit>
+      {flow === null ? 'Whole project' : (flow_title ?? flow)}
+    </Anchor>
+  );
+}
+
 /** What of an output was not as usual, and the run that gave it. */
 function Changes({ alert }: { alert: AlertItem }) {
   return (
     <>
       <Text size="sm">
-        {alert.flow_title}: the output changed.{' '}
+        <AboutLink alert={alert} />: the output changed.{' '}
         {alert.run_id !== null && <RunLink runId={alert.run_id} />}
       </Text>
       <ul className={classes.moments}>
@@ -286,7 +300,7 @@ function RuleLine({ kept, onEdit }: { kept: KeptRule; onEdit: () => void }) {
   const { rule } = kept;
   const enabled = rule.enabled ?? true;
   const about = rule.each_flow ? 'Each flow' : (kept.flow_title ?? 'Whole project');
-  const ways = ['in Steward', ...(rule.channels ?? []).map(({ kind }) => kind)];
+  const ways = ['in Steward', ...(rule.channels ?? []).map(({ kind }) => `by ${kind}`)];
   return (
     <li className={classes.item}>
       <div className={classes.about}>
@@ -297,7 +311,7 @@ function RuleLine({ kept, onEdit }: { kept: KeptRule; onEdit: () => void }) {
         <Text size="sm" c="dimmed">
           {kept.is_paused
             ? `Not checked: ${kept.author_name} is no longer in the project. Save the rule to take it over.`
-            : `Notifies ${ways.join(', ')}, in the name of ${kept.author_name}.`}
+            : `Notifies ${ways.join(', ')}. Messages are sent in the name of ${kept.author_name}.`}
         </Text>
       </div>
       {mayEdit && (
@@ -361,7 +375,7 @@ function History() {
                 <Changes alert={alert} />
               ) : (
                 <Text size="sm">
-                  {alert.flow_title ?? 'Whole project'}: opened at{' '}
+                  <AboutLink alert={alert} />: opened at{' '}
                   {amountOf(formats, alert.figure, alert.value)} (limit{' '}
                   {amountOf(formats, alert.figure, alert.limit)})
                 </Text>

@@ -1,9 +1,9 @@
 /** Spending day by day, by any dimension, with a forecast. */
-import { Button, SegmentedControl, Select, Text, Tooltip } from '@mantine/core';
+import { Button, SegmentedControl, Select, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Coins, Download } from 'lucide-react';
 import { useState } from 'react';
-import { budgetsQuery } from '@/api/budgets';
+import { type BudgetItem, budgetsQuery } from '@/api/budgets';
 import { type Costs, costsFile, costsQuery, type Dimension } from '@/api/observe';
 import { useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
@@ -12,6 +12,7 @@ import { type Formats, useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { compact, dollarRange, dollars } from '@/components/amounts';
+import { CostBars } from './CostBars';
 import classes from './overview.module.css';
 
 const DIMENSIONS: { value: Dimension; label: string }[] = [
@@ -29,10 +30,7 @@ const PERIODS = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
 ];
-/** More colours could not be told apart. */
-const COLOURS = ['#127a75', '#b7791f', '#4c6ef5', '#c2255c', '#5c940d', '#7048e8'];
-const OTHERS = '#868e96';
-const DAY = 86_400_000;
+const NO_BUDGETS: BudgetItem[] = [];
 
 interface Sum {
   name: string;
@@ -40,7 +38,6 @@ interface Sum {
   usd: number;
   tokens: number;
   count: number;
-  colour: string;
 }
 
 export default function CostsTab() {
@@ -49,11 +46,14 @@ export default function CostsTab() {
   const [by, setBy] = useState<Dimension>('flow');
   const [days, setDays] = useState('30');
   const query = useQuery(costsQuery(project.id, by, Number(days)));
+  const budgets = useQuery(budgetsQuery(project.id)).data?.items ?? NO_BUDGETS;
   const costs = query.data;
   if (query.isError && !costs)
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (!costs) return <LoadingLines />;
   const sums = summed(costs);
+  // Sums of several projects have no budget in common.
+  const ofProject = by === 'project' ? NO_BUDGETS : budgets.filter(isOfProject);
   return (
     <div className={classes.column}>
       <div className={classes.choices}>
@@ -87,12 +87,12 @@ export default function CostsTab() {
         <>
           <Section
             title={`${dollars(formats, costs.usd)} in ${days} days`}
-            description={<Forecasts costs={costs} formats={formats} />}
+            description={<Forecasts costs={costs} budgets={ofProject} />}
             framed
           >
-            <Bars costs={costs} sums={sums} formats={formats} />
+            <CostBars costs={costs} bars={sums} budgets={ofProject} />
           </Section>
-          <SumTable sums={sums} formats={formats} />
+          <SumTable sums={sums} budgets={budgets.filter(({ kind }) => kind === by)} />
         </>
       )}
     </div>
@@ -108,20 +108,23 @@ function summed(costs: Costs): Sum[] {
       usd: 0,
       tokens: 0,
       count: 0,
-      colour: OTHERS,
     };
     sum.usd += line.usd;
     sum.tokens += line.input_tokens + line.output_tokens;
     sum.count += line.count;
     found.set(line.name, sum);
   }
-  const sums = [...found.values()].sort(
+  return [...found.values()].sort(
     (a, b) => b.usd - a.usd || b.tokens - a.tokens || b.count - a.count,
   );
-  return sums.map((sum, index) => ({ ...sum, colour: COLOURS[index] ?? OTHERS }));
 }
 
-function Forecasts({ costs, formats }: { costs: Costs; formats: Formats }) {
+function isOfProject({ kind, usd }: BudgetItem): boolean {
+  return kind === 'project' && usd.limit !== null;
+}
+
+function Forecasts({ costs, budgets }: { costs: Costs; budgets: BudgetItem[] }) {
+  const formats = useFormats();
   if (costs.forecasts.length === 0)
     return (
       <>
@@ -136,87 +139,22 @@ function Forecasts({ costs, formats }: { costs: Costs; formats: Formats }) {
         : `${dollars(formats, low)} to ${dollars(formats, high)}`;
     return `Next ${days} days: about ${dollars(formats, usd)} (${band}).`;
   });
-  return (
-    <>
-      {words.join(' ')} <ProjectBudgets formats={formats} />
-    </>
-  );
+  const resets = budgets.flatMap((budget) => resetText(formats, budget));
+  return <>{[...words, ...resets].join(' ')}</>;
 }
 
-/** What the budgets of the whole project will have spent when they reset. */
-function ProjectBudgets({ formats }: { formats: Formats }) {
-  const project = useProject();
-  const budgets = useQuery(budgetsQuery(project.id)).data?.items ?? [];
-  const words = budgets.flatMap(({ kind, period, usd, expected, resets_at }) => {
-    if (kind !== 'project' || usd.limit === null || expected === null) return [];
-    const isOver = expected.usd > usd.limit;
-    return `Until the budget of ${dollars(formats, usd.limit)} per ${period} resets on ${formats.date(resets_at)}: about ${dollarRange(formats, expected)}${isOver ? ', more than the budget' : ''}.`;
-  });
-  return <>{words.join(' ')}</>;
+/** What a budget will have spent when it resets. */
+function resetText(formats: Formats, { period, usd, expected, resets_at }: BudgetItem): string[] {
+  if (usd.limit === null || expected === null) return [];
+  const isOver = expected.usd > usd.limit;
+  return [
+    `Until the budget of ${dollars(formats, usd.limit)} per ${period} resets on ${formats.date(resets_at)}: about ${dollarRange(formats, expected)}${isOver ? ', more than the budget' : ''}.`,
+  ];
 }
 
-function Bars({ costs, sums, formats }: { costs: Costs; sums: Sum[]; formats: Formats }) {
-  const byMoney = costs.usd > 0;
-  const start = Date.parse(costs.first);
-  const count = Math.round((Date.parse(costs.last) - start) / DAY) + 1;
-  const days = Array.from({ length: count }, () => new Map<string, number>());
-  for (const line of costs.lines) {
-    const at = days[Math.round((Date.parse(line.day) - start) / DAY)];
-    at?.set(line.name, (at.get(line.name) ?? 0) + (byMoney ? line.usd : line.count));
-  }
-  const total = (day: Map<string, number>) => [...day.values()].reduce((a, b) => a + b, 0);
-  const most = Math.max(...days.map(total), Number.MIN_VALUE);
-  const amount = (value: number) =>
-    byMoney ? dollars(formats, value) : `${formats.number(value)} requests and calls`;
-  const dayName = (index: number) => formats.date(`${isoDay(start, index)}T12:00:00Z`);
-  return (
-    <>
-      {!byMoney && (
-        <Text size="sm" c="dimmed" px="sm" pt="xs">
-          Nothing had a price, so the bars count requests and calls.
-        </Text>
-      )}
-      <div className={classes.bars} role="img" aria-label="By day; the table below has the sums">
-        {days.map((day, index) => (
-          <Tooltip key={isoDay(start, index)} label={`${dayName(index)}: ${amount(total(day))}`}>
-            <div className={classes.bar}>
-              {sums.map(({ name, colour }) => (
-                <span
-                  key={name}
-                  style={{ height: `${((day.get(name) ?? 0) / most) * 100}%`, background: colour }}
-                />
-              ))}
-            </div>
-          </Tooltip>
-        ))}
-      </div>
-      <p className={classes.scale}>
-        <span>{dayName(0)}</span>
-        <span>{dayName(count - 1)}</span>
-      </p>
-      <ul className={classes.legend}>
-        {sums.slice(0, COLOURS.length).map(({ name, title, colour }) => (
-          <li key={name}>
-            <span className={classes.swatch} style={{ background: colour }} aria-hidden />
-            {title}
-          </li>
-        ))}
-        {sums.length > COLOURS.length && (
-          <li>
-            <span className={classes.swatch} style={{ background: OTHERS }} aria-hidden />
-            {formats.number(sums.length - COLOURS.length)} others
-          </li>
-        )}
-      </ul>
-    </>
-  );
-}
-
-function isoDay(start: number, index: number): string {
-  return new Date(start + index * DAY).toISOString().slice(0, 10);
-}
-
-function SumTable({ sums, formats }: { sums: Sum[]; formats: Formats }) {
+/** `budgets` are those of what the sums are of. */
+function SumTable({ sums, budgets }: { sums: Sum[]; budgets: BudgetItem[] }) {
+  const formats = useFormats();
   return (
     <Section title="Sums" framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
@@ -229,6 +167,7 @@ function SumTable({ sums, formats }: { sums: Sum[]; formats: Formats }) {
               <th scope="col">Spent</th>
               <th scope="col">Tokens</th>
               <th scope="col">Requests and calls</th>
+              {budgets.length > 0 && <th scope="col">Budget</th>}
             </tr>
           </thead>
           <tbody>
@@ -238,6 +177,14 @@ function SumTable({ sums, formats }: { sums: Sum[]; formats: Formats }) {
                 <td>{dollars(formats, sum.usd)}</td>
                 <td>{compact(formats, sum.tokens)}</td>
                 <td>{formats.number(sum.count)}</td>
+                {budgets.length > 0 && (
+                  <td>
+                    {budgets
+                      .filter(({ name }) => name === sum.name)
+                      .map((budget) => usedText(formats, budget))
+                      .join(', ') || '–'}
+                  </td>
+                )}
               </tr>
             ))}
           </tbody>
@@ -245,4 +192,15 @@ function SumTable({ sums, formats }: { sums: Sum[]; formats: Formats }) {
       </div>
     </Section>
   );
+}
+
+/** "$3.10 of $5.00 this week". */
+function usedText(formats: Formats, { usd, tokens, period }: BudgetItem): string {
+  const when = period === 'day' ? 'today' : `this ${period}`;
+  const parts = [];
+  if (usd.limit !== null)
+    parts.push(`${dollars(formats, usd.spent)} of ${dollars(formats, usd.limit)}`);
+  if (tokens.limit !== null)
+    parts.push(`${compact(formats, tokens.spent)} of ${compact(formats, tokens.limit)} tokens`);
+  return `${parts.join(', ')} ${when}`;
 }

@@ -123,11 +123,11 @@ function OutageList({ found, formats }: { found: Detail; formats: Formats }) {
       color="red"
       variant="light"
       icon={<Unplug size={16} aria-hidden />}
-      title={`${each.connector} does not answer`}
+      title={`${each.connector} is failing`}
     >
-      {plural(formats, each.failed_runs, 'run')} failed and {plural(formats, each.calls, 'call')}{' '}
-      {each.calls === 1 ? 'was' : 'were'} not answered since {formats.dateTime(each.since)}. Latest
-      error: {codeText(each.code)}.{' '}
+      {plural(formats, each.failed_runs, 'run')} failed since {formats.dateTime(each.since)}. In
+      that time {plural(formats, each.calls, 'call')} failed and none succeeded. Latest error:{' '}
+      {codeText(each.code)}.{' '}
       {each.last_run_id !== '' && (
         <Anchor component={Link} to={projectPath(project.id, 'runs', each.last_run_id)} inherit>
           Latest failed run

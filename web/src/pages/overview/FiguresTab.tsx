@@ -1,15 +1,17 @@
 /** Tiles, a heat map of flows by hour, what costs most and what fails. */
 import { Anchor, SegmentedControl, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { type BudgetItem, budgetsQuery } from '@/api/budgets';
 import { type MetricsState, useMetrics } from '@/api/metrics';
 import type { Overview, Ranked } from '@/api/observe';
 import { projectPath, useProject } from '@/app/project';
 import { durationText } from '@/components/duration';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
-import { useFormats } from '@/components/format';
+import { type Formats, useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { useNow } from '@/components/use-now';
@@ -121,6 +123,9 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
   const formats = useFormats();
   const { now, before, live } = figures;
   const moment = useNow(true, MINUTE);
+  const budgets = (useQuery(budgetsQuery(projectId)).data?.items ?? []).filter(
+    ({ kind, usd }) => kind === 'project' && usd.limit !== null,
+  );
   const count = (...statuses: string[]) =>
     statuses.reduce((sum, status) => sum + (live[status] ?? 0), 0);
   const rate = now.runs === 0 ? 0 : now.failed / now.runs;
@@ -133,7 +138,7 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
       <Tile
         label="Running now"
         value={formats.number(count('running'))}
-        note={counted(formats.number(figures.queue.workers), 'worker')}
+        note={`${counted(formats.number(figures.queue.workers), 'worker')} busy`}
         to={`${projectPath(projectId, 'runs')}?status=active`}
       />
       <Tile
@@ -184,8 +189,8 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
       <Tile
         label="Spent today (UTC)"
         value={dollars(formats, figures.today_usd + figures.live_usd)}
-        note={`${dollars(formats, figures.live_usd)} of it by runs under way`}
-        to={`${projectPath(projectId, 'overview')}?tab=costs`}
+        note={budgetText(formats, budgets) ?? underWayText(formats, figures.live_usd)}
+        to={`${projectPath(projectId, 'overview')}?tab=${budgets.length > 0 ? 'budgets' : 'costs'}`}
       />
       <Tile
         label="Tokens"
@@ -195,6 +200,19 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
       />
     </dl>
   );
+}
+
+function underWayText(formats: Formats, usd: number): string {
+  return `${dollars(formats, usd)} of it by runs under way`;
+}
+
+/** "$12.30 of $50.00 this month", of the budget of the project of which least is left. */
+function budgetText(formats: Formats, budgets: BudgetItem[]): string | null {
+  const use = ({ usd }: BudgetItem) => (usd.spent + usd.reserved) / (usd.limit ?? 1);
+  const [first] = [...budgets].sort((a, b) => use(b) - use(a));
+  if (first === undefined) return null;
+  const { usd, period } = first;
+  return `${dollars(formats, usd.spent)} of ${dollars(formats, usd.limit ?? 0)} ${period === 'day' ? 'today' : `this ${period}`}`;
 }
 
 /** "The oldest waits 3 h", by the clock of this page. */

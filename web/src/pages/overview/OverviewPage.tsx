@@ -33,7 +33,7 @@ export default function OverviewPage() {
     >
       <Page
         title="Overview"
-        description="Every figure is computed from the journals of runs."
+        description="What runs did, how long they took and what they cost."
         width="full"
         toolbar={<TabStrip tabs={TABS} value={tab} />}
       >

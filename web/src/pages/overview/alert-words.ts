@@ -64,6 +64,25 @@ export function amountOf(formats: Formats, figure: string, value: number | null)
   }
 }
 
+/** The page of the project that shows what a figure is made of. */
+export function pageOf(figure: string): string {
+  switch (figure) {
+    case 'failed_runs':
+    case 'error_rate':
+      return 'runs?status=failed';
+    case 'runs':
+    case 'mean_duration':
+      return 'runs';
+    case 'approvals_waiting':
+    case 'approval_age':
+      return 'inbox';
+    case 'budget_forecast':
+      return 'overview?tab=budgets';
+    default:
+      return 'overview?tab=costs';
+  }
+}
+
 export const RESOLVED_WORDS: Record<NonNullable<AlertItem['resolved_why']>, string> = {
   recovered: 'Back within its limit',
   new_normal: 'Accepted as the new normal',

@@ -12,7 +12,6 @@ import {
   SearchX,
   Trash2,
 } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { itemsOf } from '@/api/lists';
 import { type LibraryFilter, type Playbook, playbooksQuery, type Shelf } from '@/api/playbooks';
 import { projectPath, useMay, useProject } from '@/app/project';
@@ -42,7 +41,7 @@ export default function PlaybooksPage() {
     <>
       <Page
         title="Playbooks"
-        description="Work that is written down once and run by whoever it is shared with: within a budget, under a policy, step by step on record."
+        description="Work that you write down once and share. Each run keeps to its budget and policy, and records every step."
         width="full"
         actions={actions}
       >
@@ -53,7 +52,7 @@ export default function PlaybooksPage() {
             onFolder={setFolder}
             onShelf={setShelf}
           />
-          <Cards filter={filter} actions={actions} />
+          <Cards filter={filter} mayWrite={mayWrite} />
         </Stack>
         {mayWrite && <WriteDialog opened={dialog.opened} onClose={dialog.close} />}
         {mayWrite && <Importing isEnabled={opened === undefined} />}
@@ -123,7 +122,7 @@ function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => 
   );
 }
 
-function Cards({ filter, actions }: { filter: LibraryFilter; actions: ReactNode }) {
+function Cards({ filter, mayWrite }: { filter: LibraryFilter; mayWrite: boolean }) {
   const project = useProject();
   const query = useInfiniteQuery(playbooksQuery(project.id, filter));
   if (query.isError && !query.data) {
@@ -131,7 +130,7 @@ function Cards({ filter, actions }: { filter: LibraryFilter; actions: ReactNode 
   }
   if (query.isPending) return <Skeleton height={120} aria-busy />;
   const found = itemsOf(query.data);
-  if (found.length === 0) return <Nothing filter={filter} actions={actions} />;
+  if (found.length === 0) return <Nothing filter={filter} mayWrite={mayWrite} />;
   return (
     <>
       {byFolder(found).map(([folder, playbooks]) => (
@@ -162,7 +161,7 @@ function byFolder(playbooks: Playbook[]): [string, Playbook[]][] {
   return [...groups].toSorted(([a], [b]) => a.localeCompare(b));
 }
 
-function Nothing({ filter, actions }: { filter: LibraryFilter; actions: ReactNode }) {
+function Nothing({ filter, mayWrite }: { filter: LibraryFilter; mayWrite: boolean }) {
   if (filter.text !== '' || filter.folder !== null) {
     return (
       <EmptyState icon={SearchX} title="No playbook fits">
@@ -180,14 +179,14 @@ function Nothing({ filter, actions }: { filter: LibraryFilter; actions: ReactNod
   if (filter.shelf === 'archived') {
     return (
       <EmptyState icon={BookOpenCheck} title="Nothing is archived">
-        A playbook that is archived runs no more; it can be brought back or deleted.
+        An archived playbook does not run. You can restore or delete it.
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={BookOpenCheck} picture="cards" title="No playbooks yet" action={actions}>
-      {actions
-        ? 'Start from a blueprint that fits your problem, or write your own steps.'
+    <EmptyState icon={BookOpenCheck} picture="cards" title="No playbooks yet">
+      {mayWrite
+        ? 'Start from a blueprint that fits your problem, or write your own steps. Use the buttons above.'
         : 'No playbooks are shared with you yet. Ask a project editor to share one.'}
     </EmptyState>
   );

@@ -37,7 +37,7 @@ export default function PolicyPage() {
     >
       <Page
         title="Policy"
-        description="Rules decide about every call of every run. Steward’s own rules stand beside them and cannot be lifted."
+        description="Rules decide whether a call may run. Steward also has rules of its own, which you cannot change."
         actions={<SafeModeSwitch />}
         toolbar={<TabStrip tabs={TABS} value={tab} />}
       >

@@ -101,7 +101,7 @@ function Editor({ place, current }: EditorProps) {
         label="Rules (Cedar)"
         description={
           current.revision === 0
-            ? 'Nothing was saved here yet; this is what holds until then.'
+            ? 'You have not saved rules here yet. These are the default rules.'
             : `Revision ${current.revision}${current.message === '' ? '' : `: ${current.message}`}`
         }
         value={text}

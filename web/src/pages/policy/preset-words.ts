@@ -7,16 +7,17 @@ export const PRESET_WORDS: Record<string, { title: string; about: string }> = {
   },
   'draft-only': {
     title: 'Draft-only',
-    about: 'Runs change data on branches, never on main. Nothing leaves, nothing is deleted.',
+    about: 'Runs change data on branches, never on main. They send and delete nothing.',
   },
   supervised: {
     title: 'Supervised',
     about:
-      'Changes of data are tried first and can be undone. A person approves what leaves or removes.',
+      'Steward tries changes of data first, and you can undo them. It asks for approval before it sends or deletes anything.',
   },
   trusted: {
     title: 'Trusted',
-    about: 'Messages go out by themselves after a dry run. Removing and administering still ask.',
+    about:
+      'Steward sends messages after a dry run. It still asks before it deletes anything or changes settings.',
   },
 };
 

@@ -7,6 +7,7 @@ import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import { ColourScheme } from './ColourScheme';
 import { PasswordForm } from './PasswordForm';
+import { Passkeys } from './Passkeys';
 import { PersonForm } from './PersonForm';
 import { Sessions } from './Sessions';
 import { TwoStep } from './TwoStep';
@@ -48,6 +49,13 @@ export default function ProfilePage() {
             }
           >
             <PasswordForm user={query.data.document} />
+          </Section>
+          <Section
+            title="Passkeys"
+            framed
+            description="Sign in with your fingerprint, face, PIN or security key. A passkey needs no password and counts as two-step sign-in."
+          >
+            <Passkeys user={query.data.document} />
           </Section>
           <Section
             title="Two-step sign-in"

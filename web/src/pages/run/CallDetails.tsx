@@ -128,7 +128,7 @@ function Answers({ call: { approvals, waits } }: { call: Call }) {
 
 function answerText({ answer = {}, request }: CallWait, nameOf: (id: string) => string): string {
   if (answer.expired === true) {
-    return request.kind === 'undo_window' ? 'Nobody took it back in time' : 'Nobody answered';
+    return request.kind === 'undo_window' ? 'No one took it back in time' : 'No one answered';
   }
   const by = typeof answer.by === 'string' ? ` by ${nameOf(answer.by)}` : '';
   const words: Record<string, string> = {

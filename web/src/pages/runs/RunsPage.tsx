@@ -21,7 +21,7 @@ export default function RunsPage() {
   return (
     <Page
       title="Runs"
-      description="Everything that tools and flows do here: journaled step by step, governed by policy, undone on demand."
+      description="Everything that tools and flows did, step by step. Open a run to see, replay or undo it."
       width="full"
       actions={start}
     >

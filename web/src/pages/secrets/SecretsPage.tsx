@@ -84,7 +84,7 @@ export default function SecretsPage() {
   return (
     <Page
       title="Secrets"
-      description="Passwords and keys that connections and tools use by name. Nobody can read their values back here."
+      description="Passwords and keys that connections and tools use by name. No one can read a value after it is saved."
       actions={add}
     >
       <DataTable

@@ -1,4 +1,4 @@
-/** Renames and deletes the project; leads to single sign-on and retention. */
+/** Renames and deletes the project; leads to sign-on, the second step, the network policy and retention. */
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -49,6 +49,37 @@ export default function SettingsPage() {
           </Group>
         </Section>
       )}
+      {mayDelete && (
+        <Section title="Two-step sign-in" framed>
+          <Group justify="space-between" gap="md">
+            <Text size="sm" maw="26rem">
+              Require a second step of everyone who signs in with a password. For owners of the
+              organisation.
+            </Text>
+            <Button
+              component={Link}
+              to={projectPath(project.id, 'settings', 'second-step')}
+              variant="default"
+            >
+              Open
+            </Button>
+          </Group>
+        </Section>
+      )}
+      <Section title="Network" framed>
+        <Group justify="space-between" gap="md">
+          <Text size="sm" maw="26rem">
+            Say which hosts, ports and networks this project may call.
+          </Text>
+          <Button
+            component={Link}
+            to={projectPath(project.id, 'settings', 'network')}
+            variant="default"
+          >
+            Open
+          </Button>
+        </Group>
+      </Section>
       <Section title="Retention" framed>
         <Group justify="space-between" gap="md">
           <Text size="sm" maw="26rem">

@@ -3,13 +3,15 @@ import { Button, Loader, PasswordInput, Stack, Text, TextInput } from '@mantine/
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { sessionQuery, useSignIn } from '@/api/session';
 import { safeNext } from '@/app/search';
 import { FormError } from '@/components/FormError';
 import { VisitorPage } from '@/components/VisitorPage';
 import { SignOnButtons, SignOnProblem } from './SignOnButtons';
+
+const PasskeyButton = lazy(() => import('./PasskeyButton'));
 
 export default function SignInPage() {
   const search: { link?: string; next?: string; problem?: string } = useSearch({ strict: false });
@@ -22,6 +24,9 @@ export default function SignInPage() {
         <>
           {search.problem !== undefined && <SignOnProblem code={search.problem} />}
           <PasswordForm onDone={proceed} />
+          <Suspense>
+            <PasskeyButton onDone={proceed} />
+          </Suspense>
           <SignOnButtons next={safeNext(search.next)} />
           {search.next !== undefined && <AlreadySignedIn onDone={proceed} />}
         </>

@@ -76,7 +76,7 @@ export function TokenTable({ projectId, showAll, onCreate }: Props) {
       empty={
         <EmptyState
           icon={KeyRound}
-          title="No tokens that work"
+          title="No active tokens"
           action={
             <Button variant="default" mt="xs" onClick={onCreate}>
               Create token

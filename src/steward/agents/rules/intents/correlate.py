@@ -7,7 +7,7 @@ from steward.agents.rules.naming import best_dataset
 from steward.agents.rules.request import Ask
 
 _ASKED: Final = ("correlate", "correlation", "correlated", "correlates", "go together", "depend on", "depends on",
-                 "influence", "influences", "drive", "drives", "relationship between", "associated with",
+                 "influence", "influences", "what drives", "relationship between", "associated with",
                  "affect", "affects", "explains")  # fmt: skip
 
 

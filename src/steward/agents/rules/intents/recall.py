@@ -27,7 +27,7 @@ def plan(ask: Ask) -> Draft | None:
     if ask.says(*_WHO):
         return _changes(ask, "")
     if ask.says(*_DONE) and len(ask.tokens) <= _SHORT:
-        return _changes(ask, _told(ask))
+        return _changes(ask, _history_text(ask))
     if ask.says(*_WHY) and len(ask.tokens) <= _SHORT and not datasets_in(ask):
         return _explained(ask)
     return None
@@ -48,7 +48,7 @@ def _changes(ask: Ask, notes: str) -> Draft | None:
     return draft if added else None
 
 
-def _told(ask: Ask) -> str:
+def _history_text(ask: Ask) -> str:
     """What this conversation did, turn by turn."""
     lines = [
         f"{number}. “{said.message[:80]}”: "

@@ -6,9 +6,9 @@ import duckdb
 from pydantic import Field
 
 from steward.analysis.clean.cells import Edit, cell_change, text_columns, value
-from steward.analysis.clean.countries import country_of
 from steward.analysis.clean.lookups import convert, lookup
 from steward.analysis.clean.registry import Arguments, operation
+from steward.analysis.countries import country_of
 from steward.tables import Change, Table
 
 Form = Literal["alpha2", "alpha3", "name"]

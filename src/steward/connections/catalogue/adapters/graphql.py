@@ -29,6 +29,7 @@ from steward.connections.catalogue.adapters.graphql_selections import (
     connection_items,
     selection_of,
 )
+from steward.connections.catalogue.graphql_calls import LONGEST_SELECTION, SELECTION
 from steward.connections.catalogue.names import MOST_OPERATIONS, named, slug, too_many
 from steward.connections.catalogue.record import (
     DESTROY,
@@ -44,9 +45,6 @@ from steward.connections.catalogue.schemas import SchemaCopy
 from steward.connections.mcp.definitions import disarmed
 from steward.core import Invalid, TooLarge
 
-SELECTION: Final = "steward_selection"
-"""The argument that says which fields of the answer are wanted."""
-LONGEST_SELECTION: Final = 20_000
 _PAGE_SIZE: Final = 20
 _MOST_TOKENS: Final = 600_000
 _DEFINES: Final = re.compile(r"^(?:extend\s+)?(?:type|schema|interface)\b[^:\n]*\{", re.MULTILINE)

@@ -10,6 +10,7 @@ import { projectPath, useMay, useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
 import { ErrorState } from '@/components/ErrorState';
 import { LoadingLines } from '@/components/LoadingLines';
+import { RunLink } from '@/components/RunLink';
 import type { Tone } from '@/components/run-status';
 import { showFailure } from '@/components/undo';
 import classes from './trace.module.css';
@@ -19,6 +20,8 @@ interface Props {
   onSpan: (position: number) => void;
   onClose: () => void;
 }
+
+const UNDER_WAY = new Set<string>(['queued', 'running']);
 
 const WEIGHTS: Record<Finding['weight'], { word: string; icon: LucideIcon; tone: Tone }> = {
   cause: { word: 'Cause', icon: CircleAlert, tone: 'bad' },
@@ -105,11 +108,6 @@ function FindingItem({ finding, number, onSpan }: ItemProps) {
             ))}
             {finding.spans.length > shown.length && (
               <Text size="xs" c="dimmed">
-                {shown.length} of {finding.spans.length} places
-              </Text>
-            )}
-            {finding.spans.length > shown.length && (
-              <Text size="xs" c="dimmed">
                 and {finding.spans.length - shown.length} more
               </Text>
             )}
@@ -155,7 +153,14 @@ function Words({ run }: { run: RunDetail }) {
       </Group>
     );
   }
-  if (!explained || !isFinal(explained.status)) return <LoadingLines />;
+  if (!explained || UNDER_WAY.has(explained.status)) return <LoadingLines />;
+  if (!isFinal(explained.status)) {
+    return (
+      <Alert color="yellow" variant="light" title="The request waits">
+        {explained.reason} <RunLink runId={id} />
+      </Alert>
+    );
+  }
   if (!output) {
     return (
       <Alert color="red" variant="light" title="The model did not answer">

@@ -25,8 +25,9 @@ def country_of(text: str) -> Country | None:
     return _index().get(folded) or _index().get(_FORMAL.sub("", folded))
 
 
-def countries() -> tuple[Country, ...]:
-    return tuple(dict.fromkeys(_index().values()))
+@cache
+def alpha2_codes() -> frozenset[str]:
+    return frozenset(country.alpha2 for country in _index().values())
 
 
 @cache
