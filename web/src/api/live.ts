@@ -1,5 +1,5 @@
 /** Keeps the queries of a project fresh from its event stream. */
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { reportSignedOut } from './client';
 import { projectKey, sessionKey } from './keys';
@@ -25,11 +25,23 @@ export function nounOf(eventType: string): string | null {
 export function applyEvent(client: QueryClient, projectId: string, event: StreamEvent): void {
   const noun = nounOf(event.type);
   if (noun === null) return;
-  void client.invalidateQueries({ queryKey: projectKey(projectId, noun) });
-  for (const other of ['event', ...(ALSO_STALE[noun] ?? [])]) {
-    void client.invalidateQueries({ queryKey: projectKey(projectId, other) });
+  for (const stale of [noun, 'event', ...(ALSO_STALE[noun] ?? [])]) {
+    refresh(client, projectKey(projectId, stale));
   }
   if (SESSION_NOUNS.has(noun)) void client.invalidateQueries({ queryKey: sessionKey });
+}
+
+function refresh(client: QueryClient, queryKey: QueryKey): void {
+  // A first fetch under way is not started again by invalidating it, and its answer may be older than the event.
+  const first = client
+    .getQueryCache()
+    .findAll({ queryKey, fetchStatus: 'fetching' })
+    .filter((query) => query.state.data === undefined);
+  void client.invalidateQueries({ queryKey });
+  for (const query of first) {
+    const again = () => client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    void query.promise?.then(again, again);
+  }
 }
 
 function streamAddress(projectId: string): string {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { QueryObserver } from '@tanstack/react-query';
+import { describe, expect, it, vi } from 'vitest';
 import { projectKey, sessionKey } from '@/api/keys';
 import { dropFromList, itemsOf } from '@/api/lists';
 import { applyEvent, nounOf } from '@/api/live';
@@ -34,6 +35,23 @@ describe('an event', () => {
   it('of someone else is left alone', () => {
     expect(nounOf('com.example.member.changed')).toBeNull();
     expect(nounOf('org.steward.secret.changed')).toBe('secret');
+  });
+});
+
+describe('an event during the first fetch of a query', () => {
+  it('fetches it again: the answer under way may be older than the event', async () => {
+    const client = testQueryClient();
+    const queryKey = projectKey('prj_1', 'run', 'one', 'run_7');
+    const answers: ((status: string) => void)[] = [];
+    const queryFn = () => new Promise<string>((resolve) => answers.push(resolve));
+    const observer = new QueryObserver(client, { queryKey, queryFn });
+    const stop = observer.subscribe(() => undefined);
+    applyEvent(client, 'prj_1', event('org.steward.run.blocked'));
+    answers[0]?.('running');
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.('blocked');
+    await vi.waitFor(() => expect(client.getQueryData(queryKey)).toBe('blocked'));
+    stop();
   });
 });
 
