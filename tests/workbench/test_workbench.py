@@ -205,11 +205,11 @@ def test_uploads_belong_to_their_project(installation: Installation) -> None:
         workbench.bringing.get(other, upload.id)
 
 
-@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "delta"])
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "delta", "iceberg"])
 def test_every_export_holds_every_row(installation: Installation, kind: Format) -> None:
     _load(installation, PEOPLE)
     outputs, scope = installation.steward.workbench.outputs, installation.scope
-    exported = outputs.export(scope, "people", _version(installation), kind)
+    exported = outputs.export(scope, "people", _version(installation), kind, convert_types=True)
     content = b"".join(installation.steward.blobs.read(exported.digest))
     assert exported.filename.startswith("people")
     assert (exported.rows, exported.bytes) == (3, len(content))
@@ -224,8 +224,25 @@ def test_every_export_holds_every_row(installation: Installation, kind: Format) 
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
         assert any("_delta_log" in name for name in names)
+    elif kind == "iceberg":
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+        assert {"people/catalog.db", "people/metadata/version-hint.text"} <= set(names)
     else:
         assert content[:4] in {b"PK\x03\x04", b"PAR1"}
+
+
+def test_what_iceberg_would_change_is_told_before_anything_is_written(
+    installation: Installation,
+) -> None:
+    scope, outputs = installation.scope, installation.steward.workbench.outputs
+    versions = installation.steward.workbench.versions
+    version = versions.write(scope, "SELECT 1::UTINYINT AS small, [1] AS list").id
+    told = "'small' from UTINYINT to INTEGER, 'list' from INTEGER\\[\\] to VARCHAR"
+    with pytest.raises(Conflict, match=told) as refused:
+        outputs.export(scope, "odd", version, "iceberg")
+    assert refused.value.specific_code == "types-change"
+    assert outputs.export(scope, "odd", version, "iceberg", convert_types=True).rows == 1
 
 
 def test_the_demo_project_appears_complete(installation: Installation) -> None:

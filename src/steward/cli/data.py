@@ -40,7 +40,8 @@ _FORMATS: Final[dict[str, Format]] = {
     ".csv": "csv",
     ".xlsx": "xlsx",
     ".parquet": "parquet",
-    ".zip": "delta",
+    ".delta.zip": "delta",
+    ".iceberg.zip": "iceberg",
 }
 
 
@@ -292,7 +293,7 @@ def restore(
 def export(
     here: Here,
     name: Name,
-    target: Annotated[Path, typer.Argument(help="File: .csv, .xlsx, .parquet or .delta.zip.")],
+    target: Annotated[Path, typer.Argument(help="File: .csv, .xlsx, .parquet, .delta.zip or .iceberg.zip.")],
     *,
     at: At = "main",
     several_sheets: Annotated[
@@ -301,11 +302,20 @@ def export(
             "--several-sheets", help="For Excel: continue on further sheets where one is full."
         ),
     ] = False,
+    convert_types: Annotated[
+        bool,
+        typer.Option(
+            "--convert-types", help="For Iceberg: convert columns whose type it does not have."
+        ),
+    ] = False,
+    location: Annotated[
+        str | None, typer.Option(help="For Iceberg: where the unpacked table will be.")
+    ] = None,
 ) -> None:
     """Write a dataset to a file."""
-    kind = _FORMATS.get(target.suffix.lower())
+    kind = next((k for end, k in _FORMATS.items() if target.name.lower().endswith(end)), None)
     if kind is None:
-        raise Invalid(f"{target.name} ends in none of .csv, .xlsx, .parquet, .delta.zip.")
+        raise Invalid(f"{target.name} ends in none of {', '.join(_FORMATS)}.")
     if target.exists():
         raise Conflict(f"{target} exists already. Choose another name; nothing was overwritten.")
     card = _datasets(here).get(*_who(here), name, at)
@@ -314,6 +324,8 @@ def export(
         "format": kind,
         "version": card.version,
         "several_sheets": several_sheets,
+        "convert_types": convert_types,
+        "location": location,
     }
     wanted = DirectCall("export_dataset", arguments, f"Export {name}", subject="export")
     made = call(here, wanted, Role.viewer).value["file"]

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -78,9 +78,9 @@ def export_delta(
     for index, segment in enumerate(manifest.segments):
         path = target / f"part-{index:05d}-{segment.digest[:16]}.parquet"
         if as_is and segment.patch is None:
-            linked += _link(locate(segment.digest), path)
+            linked += link(locate(segment.digest), path)
         else:
-            _rewrite(connection, manifest, locate, index, path)
+            rewrite(connection, manifest, locate, index, path, _converted)
         adds.append(_add(manifest, segment, path, moment))
     actions = [_protocol(manifest), _metadata(manifest, name, moment), *adds]
     text = "".join(json.dumps(action, separators=(",", ":")) + "\n" for action in actions)
@@ -99,7 +99,7 @@ def _converted(column: StoredColumn) -> str:
     return column.type if delta_type(column.type) else _WIDENED.get(column.type, "VARCHAR")
 
 
-def _link(source: Path, target: Path) -> int:
+def link(source: Path, target: Path) -> int:
     try:
         os.link(source, target)
     except OSError:
@@ -108,15 +108,17 @@ def _link(source: Path, target: Path) -> int:
     return 1
 
 
-def _rewrite(
+def rewrite(
     connection: duckdb.DuckDBPyConnection,
     manifest: Manifest,
     locate: Locate,
     index: int,
     path: Path,
+    converted: Callable[[StoredColumn], str],
 ) -> None:
+    """Writes the live rows of one part, each column as the type that the other format has for it."""
     fields = ", ".join(
-        f"CAST({quote(column.name)} AS {_converted(column)}) AS {quote(column.name)}"
+        f"CAST({quote(column.name)} AS {converted(column)}) AS {quote(column.name)}"
         for column in manifest.columns
     )
     rows = select(manifest, locate, Reading(only=(index,)))

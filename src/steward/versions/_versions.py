@@ -15,6 +15,7 @@ from steward.versions._branches import DEFAULT_WORKSPACE, Branches
 from steward.versions._content import Content, described
 from steward.versions._delta import Exported, export_delta
 from steward.versions._edit import Counts
+from steward.versions._iceberg import conversions, export_iceberg
 from steward.versions._manifest import Layout, Stat
 from steward.versions._parquet_joining import export_parquet
 from steward.versions._parts import Parts
@@ -189,6 +190,20 @@ class Versions:
                 target,
                 name=name,
                 now=self._clock.now(),
+            )
+
+    def iceberg_conversions(self, scope: Scope, version: str) -> dict[str, tuple[str, str]]:
+        """Columns whose type Iceberg does not have, each with its type and what it becomes."""
+        return conversions(self._content.manifest(scope, version))
+
+    def export_iceberg(
+        self, scope: Scope, version: str, target: Path, name: str, location: str
+    ) -> tuple[Exported, str]:
+        """An Iceberg table over the same Parquet files, as it will be at `location`; also its metadata's address."""
+        manifest = self._content.manifest(scope, version)
+        with self._content.session() as connection:
+            return export_iceberg(
+                connection, manifest, self._parts.locate, target, name=name, location=location
             )
 
     def export_parquet(self, scope: Scope, version: str, target: Path) -> None:

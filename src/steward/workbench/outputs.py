@@ -1,4 +1,4 @@
-"""Showing and handing out: charts, files for spreadsheets, Parquet and Delta."""
+"""Showing and handing out: charts, files for spreadsheets, Parquet, Delta and Iceberg."""
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,24 +10,26 @@ from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
-from steward.core import Clock, Invalid, TooLarge, in_words, mistakes, work
+from steward.core import Clock, Conflict, Invalid, TooLarge, in_words, mistakes, work
 from steward.store import Scope
 from steward.tables import Scratch, session
 from steward.versions import Versions
 from steward.workbench.insights import Document, as_document
 
-Format = Literal["csv", "xlsx", "parquet", "delta"]
+Format = Literal["csv", "xlsx", "parquet", "delta", "iceberg"]
 _MEDIA: Final[dict[Format, str]] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "parquet": "application/vnd.apache.parquet",
     "delta": "application/zip",
+    "iceberg": "application/zip",
 }
 _SUFFIX: Final[dict[Format, str]] = {
     "csv": ".csv",
     "xlsx": ".xlsx",
     "parquet": ".parquet",
     "delta": ".delta.zip",
+    "iceberg": ".iceberg.zip",
 }
 _EXPORTING: Final = "exporting-"
 
@@ -76,11 +78,20 @@ class Outputs:
         return [request.model_dump(mode="json", exclude_none=True) for request in found]
 
     def check_export(
-        self, scope: Scope, name: str, version: str, kind: Format, *, several_sheets: bool
+        self,
+        scope: Scope,
+        name: str,
+        version: str,
+        kind: Format,
+        *,
+        several_sheets: bool = False,
+        convert_types: bool = False,
     ) -> None:
         """Refuses an export that cannot be made or opened, and says what can be done instead."""
         from steward.output import MAX_ROWS, check_size
 
+        if kind == "iceberg" and not convert_types:
+            self._refuse_conversions(scope, name, version)
         if kind != "xlsx":
             return
         found = self._versions.get(scope, version)
@@ -93,15 +104,48 @@ class Outputs:
                 code="excel-limit",
             )
 
+    def _refuse_conversions(self, scope: Scope, name: str, version: str) -> None:
+        found = self._versions.iceberg_conversions(scope, version)
+        if found:
+            told = [f"{column!r} from {old} to {new}" for column, (old, new) in found.items()]
+            more = f" and {len(told) - 10} more" if len(told) > 10 else ""
+            raise Conflict(
+                f"Iceberg does not have the types of all columns of {name!r}. The export changes "
+                f"{', '.join(told[:10])}{more}. Export it again with `convert_types` to agree.",
+                code="types-change",
+            )
+
     def export(
-        self, scope: Scope, name: str, version: str, kind: Format, *, several_sheets: bool = False
+        self,
+        scope: Scope,
+        name: str,
+        version: str,
+        kind: Format,
+        *,
+        several_sheets: bool = False,
+        convert_types: bool = False,
+        location: str | None = None,
     ) -> Exported:
         """A file with the whole version, kept in the blob store for a day."""
-        self.check_export(scope, name, version, kind, several_sheets=several_sheets)
+        self.check_export(
+            scope,
+            name,
+            version,
+            kind,
+            several_sheets=several_sheets,
+            convert_types=convert_types,
+        )
         work.report(f"Writing {name}")
         with self._place(_EXPORTING) as folder:
             path = folder / "export"
-            self._write(scope, name, version, kind, path)
+            if kind == "iceberg":
+                plain = _plain(name)
+                self._versions.export_iceberg(
+                    scope, version, folder / "table" / plain, plain, location or plain
+                )
+                _pack(folder / "table", path)
+            else:
+                self._write(scope, name, version, kind, path)
             work.report(f"Storing {name}")
             file = self._versions.adopt_file(scope, path)
         rows = self._versions.get(scope, version).rows
@@ -156,11 +200,15 @@ class Outputs:
 
     def _write_delta(self, scope: Scope, name: str, version: str, path: Path) -> None:
         folder = path.with_name("table")
-        self._versions.export_delta(scope, version, folder, name)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-            for file in sorted(p for p in folder.rglob("*") if p.is_file()):
-                work.current().check()
-                archive.write(file, f"{_plain(name)}/{file.relative_to(folder)}")
+        self._versions.export_delta(scope, version, folder / _plain(name), name)
+        _pack(folder, path)
+
+
+def _pack(folder: Path, path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+            work.current().check()
+            archive.write(file, str(file.relative_to(folder)))
 
 
 def _plain(name: str) -> str:

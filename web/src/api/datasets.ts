@@ -11,6 +11,7 @@ export const EXPORT_FORMATS = [
   { value: 'xlsx', label: 'Excel' },
   { value: 'parquet', label: 'Parquet' },
   { value: 'delta', label: 'Delta table (zip)' },
+  { value: 'iceberg', label: 'Iceberg table (zip)' },
 ] as const;
 
 export function datasetsQuery(projectId: string, branch = 'main') {
@@ -93,12 +94,12 @@ export async function startExport(
   projectId: string,
   name: string,
   format: ExportFormat,
-  severalSheets: boolean,
+  agreed: { several_sheets?: boolean; convert_types?: boolean },
 ) {
   const run = await bodyOf(
     api.POST('/api/v1/projects/{project_id}/datasets/{dataset}/exports', {
       params: { path: { project_id: projectId, dataset: name } },
-      body: { format, at: 'main', several_sheets: severalSheets },
+      body: { format, at: 'main', several_sheets: false, convert_types: false, ...agreed },
     }),
   );
   return workOf(run);

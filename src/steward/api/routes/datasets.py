@@ -79,11 +79,17 @@ class ChartSuggestions(Output):
 
 
 class ExportIn(Input):
-    format: Literal["csv", "xlsx", "parquet", "delta"]
+    format: Literal["csv", "xlsx", "parquet", "delta", "iceberg"]
     at: str = Field("main", min_length=1, max_length=100)
     version: str | None = Field(None, max_length=100)
     several_sheets: bool = Field(
         False, description="For Excel: continue on further sheets where one is full."
+    )
+    convert_types: bool = Field(
+        False, description="For Iceberg: agree to convert columns whose type it does not have."
+    )
+    location: str | None = Field(
+        None, max_length=500, description="For Iceberg: where the unpacked table will be."
     )
 
 
@@ -254,18 +260,23 @@ def export_dataset(
 ) -> RunOut:
     """Writes the whole version as a file, which can be downloaded for a day; CSV and Excel with formulas defused.
 
-    More rows than a sheet of Excel holds are refused, unless `several_sheets` is set.
+    More rows than a sheet of Excel holds are refused, unless `several_sheets` is set; so are columns of types that
+    Iceberg does not have, unless `convert_types` is set.
     """
     steward = steward_of(request)
     chosen = _version(request, access, dataset, body.at, body.version)
     steward.workbench.outputs.check_export(
-        access.scope, dataset, chosen, body.format, several_sheets=body.several_sheets
+        access.scope,
+        dataset,
+        chosen,
+        body.format,
+        several_sheets=body.several_sheets,
+        convert_types=body.convert_types,
     )
     arguments = {
+        **body.model_dump(exclude={"at"}, exclude_none=True),
         "dataset": dataset,
-        "format": body.format,
         "version": chosen,
-        "several_sheets": body.several_sheets,
     }
     call = DirectCall("export_dataset", arguments, f"Export {dataset}", subject="export")
     return run_out(steward.governing.direct_calls.start(access, call))

@@ -16,13 +16,14 @@ interface Props {
 
 interface Wanted {
   format: ExportFormat;
-  severalSheets?: boolean;
+  several_sheets?: boolean;
+  convert_types?: boolean;
 }
 
 export function ExportMenu({ projectId, dataset }: Props) {
   const start = useMutation({
-    mutationFn: ({ format, severalSheets = false }: Wanted) =>
-      startExport(projectId, dataset, format, severalSheets),
+    mutationFn: ({ format, ...agreed }: Wanted) =>
+      startExport(projectId, dataset, format, agreed),
   });
   const runId = start.data?.id ?? null;
   const work = useWork<{ file: { filename: string } }>(projectId, runId);
@@ -66,7 +67,7 @@ export function ExportMenu({ projectId, dataset }: Props) {
       >
         <Stack>
           {work.running && <WorkProgress {...work.running} onCancel={leave} />}
-          {isExcelLimit(error) ? (
+          {isChoice(error) ? (
             <Choices error={error} onChoose={start.mutate} />
           ) : (
             <FormError error={error} />
@@ -77,8 +78,23 @@ export function ExportMenu({ projectId, dataset }: Props) {
   );
 }
 
-/** What can be done about a dataset that does not fit into a sheet. */
+/** What can be done about a dataset that does not fit into a sheet, or has types that Iceberg lacks. */
 function Choices({ error, onChoose }: { error: ApiError; onChoose: (wanted: Wanted) => void }) {
+  if (error.code === 'types-change')
+    return (
+      <>
+        <Text size="sm">{error.message}</Text>
+        <Group>
+          <Button
+            size="compact-sm"
+            onClick={() => onChoose({ format: 'iceberg', convert_types: true })}
+            data-autofocus
+          >
+            Convert and export
+          </Button>
+        </Group>
+      </>
+    );
   return (
     <>
       <Text size="sm">{error.message}</Text>
@@ -92,7 +108,7 @@ function Choices({ error, onChoose }: { error: ApiError; onChoose: (wanted: Want
         <Button
           size="compact-sm"
           variant="default"
-          onClick={() => onChoose({ format: 'xlsx', severalSheets: true })}
+          onClick={() => onChoose({ format: 'xlsx', several_sheets: true })}
         >
           Excel with several sheets
         </Button>
@@ -101,8 +117,8 @@ function Choices({ error, onChoose }: { error: ApiError; onChoose: (wanted: Want
   );
 }
 
-function isExcelLimit(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.code === 'excel-limit';
+function isChoice(error: unknown): error is ApiError {
+  return error instanceof ApiError && ['excel-limit', 'types-change'].includes(error.code);
 }
 
 function download(address: string) {
