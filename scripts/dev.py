@@ -20,7 +20,18 @@ WEB = ROOT / "web"
 WEB_OUTPUT = ROOT / "src/steward/api/web"
 DOCS_OUTPUT = ROOT / "src/steward/api/docs"
 UV_VERSION = "0.13.7"
-EXTRAS = ("connectors", "grpc", "iceberg", "nats", "otel", "postgres", "queues", "s3", "sftp", "vault")
+EXTRAS = (
+    "connectors",
+    "grpc",
+    "iceberg",
+    "nats",
+    "otel",
+    "postgres",
+    "queues",
+    "s3",
+    "sftp",
+    "vault",
+)
 WEB_SOURCES = ("src", "public", "scripts", "*.json", "*.ts", "*.js", "*.mjs", "*.html", ".npmrc")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

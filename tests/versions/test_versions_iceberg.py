@@ -38,8 +38,8 @@ def extension(name: str) -> str:
     spec = find_spec(f"duckdb_extension_{name}")
     if spec is None:
         pytest.skip(f"duckdb-extension-{name} is not installed")
-    (place,) = spec.submodule_search_locations or ()
-    return str(next(Path(place).rglob(f"v{duckdb.__version__}/*.duckdb_extension")))
+    places = list(spec.submodule_search_locations or [])
+    return str(next(Path(places[0]).rglob(f"v{duckdb.__version__}/*.duckdb_extension")))
 
 
 def in_duckdb(folder: Path, sql: str) -> list[tuple[object, ...]]:
@@ -54,9 +54,7 @@ def in_duckdb(folder: Path, sql: str) -> list[tuple[object, ...]]:
 def test_iceberg_shares_the_parts_and_other_engines_read_it(kit: Kit, tmp_path: Path) -> None:
     version = kit.versions.write(kit.scope, _ROWS.format(230))
     target = tmp_path / "out" / "orders"
-    made, address = kit.versions.export_iceberg(
-        kit.scope, version.id, target, "orders", "orders"
-    )
+    made, address = kit.versions.export_iceberg(kit.scope, version.id, target, "orders", "orders")
     assert (made.rows, made.files, made.linked) == (230, 5, 5)
     assert next((target / "data").iterdir()).stat().st_nlink == 2
     table = StaticTable.from_metadata(address)

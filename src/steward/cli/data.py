@@ -293,7 +293,9 @@ def restore(
 def export(
     here: Here,
     name: Name,
-    target: Annotated[Path, typer.Argument(help="File: .csv, .xlsx, .parquet, .delta.zip or .iceberg.zip.")],
+    target: Annotated[
+        Path, typer.Argument(help="File: .csv, .xlsx, .parquet, .delta.zip or .iceberg.zip.")
+    ],
     *,
     at: At = "main",
     several_sheets: Annotated[

@@ -22,7 +22,6 @@ from steward.tools._calls import bench, heavy, source
 from steward.tools._commits import inputs, reading_cost
 from steward.workbench import Exported, Format
 
-
 LOCATION = r"^([a-z][a-z0-9]*:/)?(/[A-Za-z0-9 ._=()-]+)+$"
 
 

@@ -2225,7 +2225,8 @@ export interface paths {
          * Export Dataset
          * @description Writes the whole version as a file, which can be downloaded for a day; CSV and Excel with formulas defused.
          *
-         *     More rows than a sheet of Excel holds are refused, unless `several_sheets` is set.
+         *     More rows than a sheet of Excel holds are refused, unless `several_sheets` is set; so are columns of types that
+         *     Iceberg does not have, unless `convert_types` is set.
          */
         post: operations["export_dataset"];
         delete?: never;
@@ -10175,10 +10176,21 @@ export interface components {
              */
             at?: string;
             /**
+             * Convert Types
+             * @description For Iceberg: agree to convert columns whose type it does not have.
+             * @default false
+             */
+            convert_types?: boolean;
+            /**
              * Format
              * @enum {string}
              */
-            format: "csv" | "xlsx" | "parquet" | "delta";
+            format: "csv" | "xlsx" | "parquet" | "delta" | "iceberg";
+            /**
+             * Location
+             * @description For Iceberg: where the unpacked table will be.
+             */
+            location?: string | null;
             /**
              * Several Sheets
              * @description For Excel: continue on further sheets where one is full.

@@ -22,8 +22,7 @@ interface Wanted {
 
 export function ExportMenu({ projectId, dataset }: Props) {
   const start = useMutation({
-    mutationFn: ({ format, ...agreed }: Wanted) =>
-      startExport(projectId, dataset, format, agreed),
+    mutationFn: ({ format, ...agreed }: Wanted) => startExport(projectId, dataset, format, agreed),
   });
   const runId = start.data?.id ?? null;
   const work = useWork<{ file: { filename: string } }>(projectId, runId);
