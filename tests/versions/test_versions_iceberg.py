@@ -60,7 +60,8 @@ def test_iceberg_shares_the_parts_and_other_engines_read_it(kit: Kit, tmp_path: 
     table = StaticTable.from_metadata(address)
     assert table.scan().to_arrow().num_rows == 230
     snapshot = table.current_snapshot()
-    assert snapshot is not None and snapshot.summary is not None
+    assert snapshot is not None
+    assert snapshot.summary is not None
     assert snapshot.summary.additional_properties["steward.version"] == version.id
     found = pl.scan_iceberg(table).sort("id").collect()
     assert (found["name"][229], str(found["price"][3])) == ("n229", "0.75")
