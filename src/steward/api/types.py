@@ -33,6 +33,7 @@ _EXAMPLE = "01kdgq3v0z8r5m2x7c4b9n6t1w"
 
 SessionId = Annotated[str, _id("ses", _EXAMPLE)]
 PasskeyId = Annotated[str, _id("psk", _EXAMPLE)]
+PushDeviceId = Annotated[str, _id("psd", _EXAMPLE)]
 UserId = Annotated[str, _id("usr", _EXAMPLE)]
 TokenId = Annotated[str, _id("tok", _EXAMPLE)]
 InvitationId = Annotated[str, _id("inv", _EXAMPLE)]

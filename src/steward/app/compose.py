@@ -17,6 +17,7 @@ from steward.app.governing import Governing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
 from steward.app.present_access import present_access
+from steward.app.pushing import WaitingNotices
 from steward.app.removing import Removing, remove_by_retention
 from steward.app.sign_on import CheckedWay, open_sign_on
 from steward.app.staffing import Planning, Staff, agent_past, hire, put_to_work
@@ -115,6 +116,7 @@ class Steward(Foundation):
     observations: Observations
     activity: Activity
     analyses: RunAnalyses
+    waiting_notices: WaitingNotices
     collector: Collector | None
 
     @property
@@ -180,6 +182,8 @@ def open_steward(
         THREADS.of(threads),
         ACTIVITY_SUMMARY.of(activity),
     )
+    waiting_notices = WaitingNotices(base, governing.inbox, governing.groups, playbooks)
+    runs.parts.beside.append(waiting_notices.serve)
     return Steward(
         **vars(base),
         removing=remove_by_retention(base, threads),
@@ -203,6 +207,7 @@ def open_steward(
         observations=observations,
         activity=activity,
         analyses=RunAnalyses(observations.analyst, runs, playbooks, has.desk),
+        waiting_notices=waiting_notices,
         collector=watch_runs(runs, metrics, clock, settings.trace),
     )
 

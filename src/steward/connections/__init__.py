@@ -63,6 +63,7 @@ from steward.connections.types.kafka import SignIn as KafkaSignIn
 from steward.connections.types.kafka import kafka_options, kafka_tls, require_kafka
 from steward.connections.types.s3 import S3Settings, fetch, list_objects
 from steward.connections.types.sftp import SftpSettings, sftp_server
+from steward.connections.web_push import WebPush
 from steward.connections.webhook_schemes import SCHEMES
 from steward.connections.webhooks import sign, signing_key, verify
 from steward.core.lazy_doors import lazily
@@ -137,6 +138,7 @@ __all__ = [
     "SyslogMessage",
     "SyslogServer",
     "Use",
+    "WebPush",
     "convert_packaged",
     "convert_text",
     "fetch",

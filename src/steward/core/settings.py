@@ -96,6 +96,16 @@ class HttpSettings(_Section):
         240, gt=0, description="Requests that may come at once before the sustained rate applies."
     )
 
+    push_hosts: list[str] = Field(
+        [
+            "fcm.googleapis.com",
+            "updates.push.services.mozilla.com",
+            "*.push.apple.com",
+            "*.notify.windows.com",
+        ],
+        description="Push services of browsers that may be asked to notify people's devices; `[]` switches this off.",
+    )
+
     @field_validator("trusted_proxies")
     @classmethod
     def _are_networks(cls, proxies: list[str]) -> list[str]:

@@ -25,6 +25,7 @@ from steward.identity.notifications import Level, Notification, Notifications
 from steward.identity.passkeys import Passkey, Passkeys, RelyingParty, relying_party
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
+from steward.identity.push_devices import PushAddress, PushDevice, PushDevices
 from steward.identity.retention import Periods, Retention, RetentionRule
 from steward.identity.roles import Role, parse_role
 from steward.identity.second_step import SecondStep, SecondStepRule
@@ -66,6 +67,8 @@ __all__ = [
     "Periods",
     "Principal",
     "Project",
+    "PushAddress",
+    "PushDevice",
     "Record",
     "RelyingParty",
     "Retention",
@@ -108,6 +111,7 @@ class Identity:
         self.two_step = TwoStep(database, clock, keyring, guesses, self.users)
         self.sessions = Sessions(database, clock, ids, passwords, settings, guesses, self.two_step)
         self.passkeys = Passkeys(database, clock, ids, events, self.users, self.sessions)
+        self.push_devices = PushDevices(database, clock, ids)
         self.projects = Projects(database, clock, ids, events)
         self.retention = Retention(database, clock, ids, events)
         self.members = Members(database, clock, events)

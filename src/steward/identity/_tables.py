@@ -154,6 +154,20 @@ passkeys = Table(
     Column("last_used_at", Moment),
 )
 
+push_devices = Table(
+    "push_devices",
+    metadata,
+    id_column(primary_key=True),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("session_id", String(40), nullable=False),
+    Column("name", TypedText(100), nullable=False),
+    Column("endpoint", LargeBinary, nullable=False, unique=True),
+    Column("p256dh", LargeBinary, nullable=False),
+    Column("auth", LargeBinary, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("told_at", Moment, nullable=False),
+)
+
 passkey_challenges = Table(
     "passkey_challenges",
     metadata,

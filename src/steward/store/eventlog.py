@@ -127,6 +127,18 @@ class EventLog:
             row = transaction.execute(sa.select(sa.func.max(events.c.cursor).label("last"))).one()
         return int(row.last or 0)
 
+    def scopes_of(self, kinds: Sequence[str], after: int, until: int) -> list[Scope]:
+        """Projects in which something of these kinds happened after one cursor and until another."""
+        columns = events.c
+        statement = sa.select(columns.org_id, columns.project_id).where(
+            columns.cursor > after,
+            columns.cursor <= until,
+            columns.type.in_([TYPE_PREFIX + kind for kind in kinds]),
+        )
+        with self._database.read(EVERYWHERE) as transaction:
+            rows = transaction.rows(statement.distinct())
+        return [Scope(row.org_id, row.project_id) for row in rows]
+
     def latest(self, scope: Scope) -> int:
         with self._database.read(scope) as transaction:
             row = transaction.first(

@@ -9,6 +9,7 @@ import { ColourScheme } from './ColourScheme';
 import { PasswordForm } from './PasswordForm';
 import { Passkeys } from './Passkeys';
 import { PersonForm } from './PersonForm';
+import { PushDevices } from './PushDevices';
 import { Sessions } from './Sessions';
 import { TwoStep } from './TwoStep';
 
@@ -63,6 +64,13 @@ export default function ProfilePage() {
             description="After your password, Steward asks for a code from an app on your phone."
           >
             <TwoStep user={query.data.document} />
+          </Section>
+          <Section
+            title="Notifications on your devices"
+            framed
+            description="A short message when a run asks you for an approval or an answer. It stops when you sign out there."
+          >
+            <PushDevices />
           </Section>
           <Section title="Where you are signed in" framed>
             <Sessions />

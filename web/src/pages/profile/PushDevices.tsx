@@ -1,0 +1,96 @@
+/** Devices that are told what waits for the person: this one is added here, any is removed. */
+import { Badge, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import {
+  isPushPossible,
+  type PushDevice,
+  pushQuery,
+  useAddPushDevice,
+  useRemovePushDevice,
+} from '@/api/push';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { RelativeTime } from '@/components/Moment';
+import { showDone, showFailure } from '@/components/undo';
+import { browserName } from './browser-name';
+
+export function PushDevices() {
+  const query = useQuery(pushQuery);
+  if (query.isPending) return <Skeleton height={60} aria-busy />;
+  if (query.isError) {
+    return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  }
+  const { devices, public_key: publicKey } = query.data;
+  return (
+    <Stack>
+      {devices.length > 0 && (
+        <Stack component="ul" gap="sm" m={0} p={0}>
+          {devices.map((device) => (
+            <DeviceRow key={device.id} device={device} />
+          ))}
+        </Stack>
+      )}
+      {publicKey === null ? (
+        <Text size="sm">An administrator has switched notifications on devices off.</Text>
+      ) : !isPushPossible() ? (
+        <Text size="sm">
+          To get notifications on this device, open Steward at an https address. On an iPhone or
+          iPad, first add it to the home screen.
+        </Text>
+      ) : (
+        !devices.some(({ current }) => current) && <AddThisDevice publicKey={publicKey} />
+      )}
+    </Stack>
+  );
+}
+
+function AddThisDevice({ publicKey }: { publicKey: string }) {
+  const add = useAddPushDevice();
+  const onAdd = () =>
+    add.mutate(
+      { name: browserName(navigator.userAgent), publicKey },
+      { onSuccess: () => showDone('This device gets notifications') },
+    );
+  return (
+    <Stack gap="xs">
+      <FormError error={add.error} />
+      <Group>
+        <Button variant="default" loading={add.isPending} onClick={onAdd}>
+          Notify me on this device
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function DeviceRow({ device }: { device: PushDevice }) {
+  const remove = useRemovePushDevice();
+  const onRemove = () =>
+    remove.mutate(device, {
+      onSuccess: () => showDone(`“${device.name}” gets no more notifications`),
+      onError: showFailure,
+    });
+  return (
+    <Group component="li" justify="space-between">
+      <div>
+        <Group gap="xs">
+          <Text size="sm">{device.name}</Text>
+          {device.current && <Badge variant="light">This browser</Badge>}
+        </Group>
+        <Text size="xs" c="dimmed">
+          Added <RelativeTime value={device.created_at} />
+        </Text>
+      </div>
+      <Button
+        variant="subtle"
+        color="gray"
+        size="compact-sm"
+        aria-label={`Stop notifications on ${device.name}`}
+        loading={remove.isPending}
+        onClick={onRemove}
+      >
+        Stop
+      </Button>
+    </Group>
+  );
+}
