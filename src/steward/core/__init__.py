@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from steward.core import errors
 from steward.core.clock import Clock, MovableClock, SystemClock
+from steward.core.copies import copied
 from steward.core.demand import DEMAND, Pace
 from steward.core.errors import (
     Bug,
@@ -167,6 +168,7 @@ __all__ = [
     "check_programs",
     "check_reach",
     "check_rules",
+    "copied",
     "created_at",
     "current",
     "discoverable_environment",

@@ -11,6 +11,7 @@ from steward.api.guards import AsOperator, AsSignedIn, AsViewer
 from steward.api.run_documents import RunOut, run_out
 from steward.api.seeing import Seeing
 from steward.api.types import PROJECT_ID, RUN_ID, RunId
+from steward.core import copied
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
 users_router = APIRouter(tags=["observe"])
@@ -56,12 +57,9 @@ async def read_analysis(request: Request, access: AsViewer, run_id: RunId) -> An
     def read() -> AnalysisOut:
         analyses = context.steward.analyses
         found: Any = analyses.find(access, run_id)
-        return AnalysisOut(
-            run_id=found.run_id,
-            verdict=found.verdict,
-            summary=found.summary,
-            findings=[RunFindingOut.model_validate(each) for each in found.findings],
-            compared_with=found.compared_with,
+        return copied(
+            AnalysisOut,
+            found,
             has_model=analyses.has_model(access),
         )
 

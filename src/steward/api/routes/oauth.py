@@ -20,7 +20,7 @@ from steward.api.guards import (
     count_against_address,
 )
 from steward.api.types import RoleName, role_name
-from steward.core import Invalid, Misconfigured, RateLimited, StewardError
+from steward.core import Invalid, Misconfigured, RateLimited, StewardError, copied
 from steward.identity import Access, Client, ClientDocuments, Issued, Role, checked_challenge
 from steward.identity.sign_on import is_loopback
 
@@ -253,14 +253,7 @@ def list_programs(
         limit,
     )
     shown = [
-        ConnectedProgramOut(
-            id=grant.id,
-            name=grant.client_name,
-            role=role_name(grant.role),
-            created_at=grant.created_at,
-            last_used_at=grant.last_used_at,
-            expires_at=grant.expires_at,
-        )
+        copied(ConnectedProgramOut, grant, name=grant.client_name, role=role_name(grant.role))
         for grant in items
     ]
     return Page(items=shown, next_cursor=following)

@@ -14,7 +14,7 @@ from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer, AsViewerOrRunner
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import RunId
-from steward.core import NotFound
+from steward.core import NotFound, copied
 from steward.runs import calls_of
 from steward.store import checked_chunks
 
@@ -98,16 +98,12 @@ def diff_runs(
 def verify_run(request: Request, access: AsViewer, run_id: RunId) -> VerifyOut:
     """Whether everything the run claims is what was written and signed: entries, files, approvals, status, title."""
     found = steward_of(request).runs.verify(access.scope, run_id)
-    return VerifyOut(
+    return copied(
+        VerifyOut,
+        found,
         intact=found.is_intact,
         signing=found.signing.value,
-        sentence=found.sentence,
-        entries=found.entries,
-        files=found.files,
-        approvals=found.approvals,
         signed_at=datetime.fromisoformat(found.signed_at) if found.signed_at else None,
-        signer=found.signer,
-        faults=[FaultOut.model_validate(fault) for fault in found.faults],
     )
 
 

@@ -1,0 +1,16 @@
+"""Copies of the same facts in another form: a row as a dataclass, a dataclass as an answer of the API."""
+
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def copied(kind: type[T], source: object, **other: Any) -> T:
+    """An instance with the attributes that the source has under the same names, and those given beside them.
+
+    Nothing is left to defaults: a field that neither has is a bug, and says so.
+    """
+    fields: dict[str, Any] = (
+        getattr(kind, "model_fields", None) or kind.__dict__["__dataclass_fields__"]
+    )
+    return kind(**{name: getattr(source, name) for name in fields if name not in other}, **other)
