@@ -15,7 +15,7 @@ from steward.core import copied
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
 users_router = APIRouter(tags=["observe"])
-named = APIRouter(tags=["observe"])
+outside = APIRouter(tags=["observe"])
 
 
 class SpanRefOut(Output):
@@ -84,7 +84,7 @@ def analyse_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> Run
     return run_out(steward.analyses.start(access, body.run_id))
 
 
-@named.post("/api/analysis/run", status_code=status.HTTP_201_CREATED)
+@outside.post("/api/analysis/run", status_code=status.HTTP_201_CREATED)
 def analyse_named_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> RunOut:
     """The same, without the version of the API in its address."""
     return analyse_run(request, principal, body)
