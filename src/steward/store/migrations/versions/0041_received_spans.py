@@ -24,7 +24,3 @@ def upgrade() -> None:
         sa.Index(None, "project_id", "received_at"),
         sqlite_with_rowid=False,
     )
-
-
-def downgrade() -> None:
-    op.drop_table("received_spans")

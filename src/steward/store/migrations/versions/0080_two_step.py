@@ -26,8 +26,3 @@ def upgrade() -> None:
         sa.Column("used_at", sa.BigInteger),
         sa.PrimaryKeyConstraint("user_id", "code_hash"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("recovery_codes")
-    op.drop_table("two_step_keys")

@@ -35,8 +35,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("org_id", "revision"),
         *_columns(),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("organisation_network_policies")
-    op.drop_table("network_policies")
