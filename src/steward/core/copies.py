@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def copied(kind: type[T], source: object, **other: Any) -> T:
+def copied(kind: type[T], source: object, /, **other: Any) -> T:
     """An instance with the attributes that the source has under the same names, and those given beside them.
 
     Nothing is left to defaults: a field that neither has is a bug, and says so.
