@@ -1,5 +1,6 @@
 """Copies of the same facts in another form: a row as a dataclass, a dataclass as an answer of the API."""
 
+from dataclasses import fields
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -10,7 +11,8 @@ def copied(kind: type[T], source: object, /, **other: Any) -> T:
 
     Nothing is left to defaults: a field that neither has is a bug, and says so.
     """
-    fields: dict[str, Any] = (
-        getattr(kind, "model_fields", None) or kind.__dict__["__dataclass_fields__"]
-    )
-    return kind(**{name: getattr(source, name) for name in fields if name not in other}, **other)
+    described: Any = kind
+    names = getattr(described, "model_fields", None) or [
+        each.name for each in fields(described) if each.init
+    ]
+    return kind(**{name: getattr(source, name) for name in names if name not in other}, **other)
