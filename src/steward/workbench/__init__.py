@@ -12,7 +12,7 @@ from steward.workbench.bringing import ORIGINALS, Bringing
 from steward.workbench.datasets import DatasetCard, Datasets
 from steward.workbench.insights import Insights, Kind
 from steward.workbench.landing import land
-from steward.workbench.operations import OperationInfo, Operations, Planned
+from steward.workbench.operations import Operations, Planned
 from steward.workbench.outputs import Exported, Format, Outputs
 from steward.workbench.reporting import Reporting
 from steward.workbench.resolving import Resolving
@@ -28,7 +28,6 @@ __all__ = [
     "Filter",
     "Format",
     "Kind",
-    "OperationInfo",
     "Operator",
     "Planned",
     "RowPage",
