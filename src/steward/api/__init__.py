@@ -90,9 +90,4 @@ def create_api(steward: Steward) -> FastAPI:
     return api
 
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.api.server": ["serve"],
-    },
-)
+__getattr__ = lazily(__name__)

@@ -50,9 +50,4 @@ __all__ = [
     "retype_sql",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.ingest.querying": ["Asked"],
-    },
-)
+__getattr__ = lazily(__name__)

@@ -127,9 +127,4 @@ __all__ = [
     "waits_opened",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.runs.nats": ["NatsDoorbell", "prove"],
-    },
-)
+__getattr__ = lazily(__name__)

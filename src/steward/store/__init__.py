@@ -122,9 +122,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.store.s3": ["S3Blobs"],
-    },
-)
+__getattr__ = lazily(__name__)
