@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from steward.agents import SHOWN_ROWS, Asked, Kind, Thread, Turn, thread_of, turn_document
+from steward.agents import SHOWN_ROWS, Asked, Kind, Turn, thread_of, turn_document
 from steward.api.documents import Output
 from steward.app import Steward
 from steward.core import NotFound, copied
@@ -195,10 +195,6 @@ class ChatOut(Output):
     answer: str = Field(description="The result in words.")
     message: MessageOut
     turn: TurnOut | None
-
-
-def thread_out(thread: Thread) -> ThreadOut:
-    return ThreadOut.model_validate(thread)
 
 
 def turns_out(steward: Steward, scope: Scope, turns: Sequence[Turn]) -> list[TurnOut]:

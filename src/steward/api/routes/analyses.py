@@ -8,7 +8,7 @@ from pydantic import Field
 from steward.api.context import context_of, steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsOperator, AsSignedIn, AsViewer
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.seeing import Seeing
 from steward.api.types import PROJECT_ID, RUN_ID, RunId
 from steward.core import copied
@@ -71,7 +71,7 @@ async def start_analysis(request: Request, access: AsOperator, run_id: RunId) ->
     """Starts a run that explains another one in a model's words; its output has the text and the findings."""
     context = context_of(request)
     return await context.in_turn(
-        access, lambda: run_out(context.steward.analyses.start(access, run_id))
+        access, lambda: RunOut.model_validate(context.steward.analyses.start(access, run_id))
     )
 
 
@@ -81,7 +81,7 @@ def analyse_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> Run
     steward = steward_of(request)
     access = steward.identity.projects.enter(principal, body.project_id)
     Seeing(steward, access).refuse_hidden(runs=[body.run_id])
-    return run_out(steward.analyses.start(access, body.run_id))
+    return RunOut.model_validate(steward.analyses.start(access, body.run_id))
 
 
 @outside.post("/api/analysis/run", status_code=status.HTTP_201_CREATED)

@@ -12,7 +12,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer, AsViewerOrRunner
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import RunId
 from steward.core import NotFound, copied
 from steward.runs import calls_of
@@ -79,7 +79,7 @@ async def replay_run(request: Request, access: AsViewer, run_id: RunId) -> Repla
 def fork_run(request: Request, access: AsEditor, run_id: RunId, body: ForkIn) -> RunOut:
     """A new run that shares the history before a step and goes on with the changes."""
     forking = steward_of(request).governing.forking
-    return run_out(forking.fork(access, run_id, at=body.at, changes=body.changes))
+    return RunOut.model_validate(forking.fork(access, run_id, at=body.at, changes=body.changes))
 
 
 @router.get("/{run_id}/diff")
