@@ -11,9 +11,9 @@ from steward.analysis.pii.values import Sample, Values, one_row, take
 from steward.analysis.profile import gaps, meanings, notes, spreads, texts
 from steward.analysis.profile.alike import find_alike
 from steward.analysis.profile.counting import SHOWN, Counted, Scope, Survey, top_values
-from steward.analysis.profile.hiding import hide
 from steward.analysis.profile.keys import suggest_keys
 from steward.analysis.profile.missing import missing_together
+from steward.analysis.profile.personal_data_masks import hide
 from steward.analysis.profile.results import (
     ColumnProfile,
     Dates,
