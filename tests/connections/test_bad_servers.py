@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from steward.app.connecting import BenchDatabases
+from steward.app.connection_services import BenchDatabases
 from steward.connections import Check, Draft, Http, Mailer, load_connectors
 from steward.connections.connector import Connector
 from tests.connections.outside import ok

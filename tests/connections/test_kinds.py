@@ -11,7 +11,7 @@ import duckdb
 import pytest
 import sqlalchemy as sa
 
-from steward.app.connecting import BenchDatabases
+from steward.app.connection_services import BenchDatabases
 from steward.connections import Http, Mailer, Surroundings, load_connectors
 from steward.connections.folders import Folders
 from steward.connections.types.http_api import HttpApiSettings

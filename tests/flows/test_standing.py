@@ -2,7 +2,7 @@
 
 from steward.flows import load_flow
 from steward.flows.drawing import drawing
-from steward.flows.standing import Standing, calls_at, node_of, shortened, size_of, standings
+from steward.flows.node_states import Standing, calls_at, node_of, shortened, size_of, standings
 from steward.runs.projection import calls_of
 from tests.flows.kit import Room, flow_of, output, tool
 

@@ -17,7 +17,7 @@ from steward.broker.samples import sample
 from steward.flows import load_yaml
 from steward.flows.drawing import drawing
 from steward.flows.model import Flow
-from steward.flows.standing import standings
+from steward.flows.node_states import standings
 from steward.playbooks.compiling import compiled
 from steward.playbooks.documents import read
 from steward.runs import Run, Status

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from steward.agents import SHOWN_ROWS, Asked, Kind, Thread, Turn, thread_of, turn_document
+from steward.agents import SHOWN_ROWS, Asked, Kind, Turn, thread_of, turn_document
 from steward.api.documents import Output
 from steward.app import Steward
-from steward.core import NotFound
+from steward.core import NotFound, copied
 from steward.flows import Message, message_of
 from steward.identity import Access
 from steward.runs import Run
@@ -197,10 +197,6 @@ class ChatOut(Output):
     turn: TurnOut | None
 
 
-def thread_out(thread: Thread) -> ThreadOut:
-    return ThreadOut.model_validate(thread)
-
-
 def turns_out(steward: Steward, scope: Scope, turns: Sequence[Turn]) -> list[TurnOut]:
     about = _about(steward, scope)
     return [_turn_out(steward, scope, turn, about) for turn in turns]
@@ -262,13 +258,13 @@ def message_out(
 def _planned_message(run: Run, turn: TurnOut) -> MessageOut:
     calls = [call for step in turn.steps for call in step.calls if call.state == "done"]
     last = calls[-1].value if calls else None
-    return MessageOut(
+    return copied(
+        MessageOut,
+        turn,
         run_id=run.id,
-        thread_id=turn.thread_id,
         question=turn.message,
         query_type=None,
         query="",
-        status=turn.status,
         summary=turn.answer or "",
         plan=None,
         sql=last.get("compiled_sql") or last.get("sql") if isinstance(last, dict) else None,
@@ -276,10 +272,7 @@ def _planned_message(run: Run, turn: TurnOut) -> MessageOut:
         result=last,
         artifacts=[item for call in calls for item in call.artifacts],
         error=None if turn.answer else turn.error,
-        created_by=turn.created_by,
-        created_at=turn.created_at,
         started_at=run.started_at,
-        ended_at=turn.ended_at,
         seconds=turn.cost.seconds,
     )
 

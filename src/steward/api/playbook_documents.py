@@ -99,13 +99,9 @@ def playbooks_of(request: Request) -> Playbooks:
     return steward_of(request).playbooks
 
 
-def card_out(card: Card) -> PlaybookOut:
-    return PlaybookOut.model_validate(card)
-
-
 def card_for(access: Access, card: Card) -> PlaybookOut:
     """A runner is not told with whom else it is shared."""
-    shown = card_out(card)
+    shown = PlaybookOut.model_validate(card)
     if access.role is not Role.runner:
         return shown
     return shown.model_copy(update={"allowed": SharingOut(users=[], groups=[], everyone=False)})
@@ -113,4 +109,4 @@ def card_for(access: Access, card: Card) -> PlaybookOut:
 
 def changed(response: Response, card: Card) -> PlaybookOut:
     set_etag(response, card.version)
-    return card_out(card)
+    return PlaybookOut.model_validate(card)

@@ -9,7 +9,6 @@ from steward.api.documents import Input, Output
 from steward.app import Steward
 from steward.core import NotFound
 from steward.identity import Access
-from steward.runs import Run
 
 StatusName = Literal[
     "queued", "running", "blocked", "waiting_for_approval", "reviewing", "done", "failed",
@@ -72,10 +71,6 @@ class KeyIn(Input):
     key: StepKey
 
 
-def run_out(run: Run) -> RunOut:
-    return RunOut.model_validate(run)
-
-
 def run_detail(steward: Steward, access: Access, run_id: str) -> RunDetail:
     """A run with what it was asked and what came of it."""
     run = steward.runs.get(access.scope, run_id)
@@ -88,7 +83,7 @@ def run_detail(steward: Steward, access: Access, run_id: str) -> RunDetail:
         usage = {}
     head = steward.runs.journal.head(access.scope, run_id)
     return RunDetail(
-        **run_out(run).model_dump(),
+        **RunOut.model_validate(run).model_dump(),
         document=asked.document,
         inputs=asked.inputs,
         grant=asked.grant,

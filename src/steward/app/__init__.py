@@ -15,7 +15,7 @@ from steward.app.figure_names import (
     people_names,
 )
 from steward.app.findings import Finding
-from steward.app.first_start import FirstStart, prepare_first_start
+from steward.app.first_start import prepare_first_start
 from steward.app.foundation import key_file, open_blobs, open_database
 from steward.app.search import Kind, search_project
 from steward.app.stopping import Stopping, end_children
@@ -24,7 +24,6 @@ __all__ = [
     "BudgetDesk",
     "FailingTrigger",
     "Finding",
-    "FirstStart",
     "Kind",
     "SeenBudget",
     "Sites",

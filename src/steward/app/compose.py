@@ -9,18 +9,18 @@ from steward.agents import AgentCosts, Live, Threads, builtin_roster
 from steward.agents.composed import ComposedAgents
 from steward.agents.skills import ScriptTools, Skills
 from steward.app.activity import Activity
+from steward.app.agent_services import Planning, Staff, agent_past, hire, put_to_work
 from steward.app.alerting import AlertBystanders
 from steward.app.analysing import RunAnalyses
-from steward.app.connecting import open_connections
+from steward.app.connection_services import open_connections
 from steward.app.foundation import Foundation, lay_foundation
 from steward.app.governing import Governing, govern
-from steward.app.modelling import open_models
+from steward.app.model_services import open_models
 from steward.app.parts import PartSources
 from steward.app.present_access import present_access
 from steward.app.pushing import WaitingNotices
 from steward.app.removing import Removing, remove_by_retention
 from steward.app.sign_on import CheckedWay, open_sign_on
-from steward.app.staffing import Planning, Staff, agent_past, hire, put_to_work
 from steward.app.tracing import (
     Figures,
     Observations,

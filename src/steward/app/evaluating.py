@@ -19,6 +19,7 @@ from steward.core import (
     RunsSettings,
     Settings,
     TraceSettings,
+    copied,
 )
 from steward.definitions import Definitions, diff_definitions
 from steward.evaluation import Cast, Site, Suite
@@ -142,7 +143,9 @@ def _site(
     steward: Steward, people: Mapping[str, Access], clock: MovableClock, cast: Cast, customers: int
 ) -> Site:
     governing = steward.governing
-    return Site(
+    return copied(
+        Site,
+        governing,
         access=people["owner"],
         people=people,
         clock=clock,
@@ -151,11 +154,5 @@ def _site(
         threads=steward.threads,
         workbench=steward.workbench,
         tools=governing.broker.tools,
-        launcher=governing.launcher,
-        approvals=governing.approvals,
-        deciding=governing.deciding,
-        judging=governing.judging,
-        rulebook=governing.rulebook,
-        undoing=governing.undoing,
         customers=customers,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
 
-from steward.app.scrubbing import Scrubbing
+from steward.app.secret_redaction import Scrubbing
 from steward.broker import approval_claims
 from steward.connections import Folders, Http, Mailer, NetworkPolicies
 from steward.core import Clock, Ids, Misconfigured, NotFound, Services, Settings

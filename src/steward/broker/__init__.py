@@ -3,11 +3,11 @@
 from steward.broker._budget_tables import period_budgets as period_budgets_table
 from steward.broker._tables import approvals as approvals_table
 from steward.broker.approval_claims import approval_claim, approval_claims
+from steward.broker.approval_decisions import Deciding
 from steward.broker.approvals import Approval, Approvals, Extent, State, Verdict
 from steward.broker.broker import ASK_HUMAN, Broker
 from steward.broker.budgets import Budgets
 from steward.broker.call_planning import CallPlanner
-from steward.broker.deciding import Deciding
 from steward.broker.declared import arguments_of
 from steward.broker.forking import Forking
 from steward.broker.grants import (
@@ -21,7 +21,6 @@ from steward.broker.grants import (
 )
 from steward.broker.groups import Groups
 from steward.broker.inbox import BUDGET, GATE, PLAN, QUESTION, UNCERTAIN, Inbox, Waiting
-from steward.broker.judging import Judging
 from steward.broker.labels import NONE, Labels, joined, untrusted
 from steward.broker.limits import Budget, Foresight
 from steward.broker.measures import Measures
@@ -35,6 +34,7 @@ from steward.broker.period_budgets import (
 from steward.broker.periods import PERIOD_WORDS, end_of, start_of
 from steward.broker.plans import Labelled, as_number, refusal, validated
 from steward.broker.policy_text import PolicyVerdict
+from steward.broker.policy_trials import Judging
 from steward.broker.presets import DEFAULT_PRESET, PRESETS, faults
 from steward.broker.rehearsal import SOURCE, Rehearsal, plain_path
 from steward.broker.role_proposals import propose_roles

@@ -24,6 +24,7 @@ from typing import Any, Final, TypeVar
 from steward.broker.approval_model import NOT_ENOUGH
 from steward.broker.approvals import UNDO_WINDOW, Approvals, Needs
 from steward.broker.budgets import Budgets
+from steward.broker.call_costs import Spending
 from steward.broker.call_planning import CallPlanner, within_time
 from steward.broker.grants import Grant, TokenDesk
 from steward.broker.holdings import HELD
@@ -43,7 +44,6 @@ from steward.broker.policy_text import PolicyVerdict
 from steward.broker.rehearsal import Rehearsal, happens, stood_in
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.samples import sample
-from steward.broker.spending import Spending
 from steward.broker.tool import Cost, Notebook, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core import Bug, Clock, Conflict, Denied, Invalid, NotFound, fault

@@ -35,7 +35,7 @@ from steward.broker.policy_text import PolicyVerdict
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.tool import Arguments, Cost, Notebook, Risk, Tool, ToolContext
 from steward.broker.toolbox import Toolbox, remembered
-from steward.core import Denied, Services, Unavailable, reaching_for
+from steward.core import Denied, Services, Unavailable, copied, reaching_for
 from steward.identity import Role
 from steward.runs import UNCERTAIN, Json, Run, Ticket
 from steward.store import Database
@@ -60,7 +60,9 @@ class Situation:
         origin: Origin,
         cost: Cost,
     ) -> Decision:
-        question = Question(
+        question = copied(
+            Question,
+            facts,
             asker=self.asker,
             scope=run.scope,
             tool=tool.name,
@@ -69,11 +71,6 @@ class Situation:
             effects=tool.effects,
             playbook=grant.playbook,
             branch=grant.branch,
-            destination=facts.destination,
-            places=facts.places,
-            recipients=facts.recipients,
-            addresses=facts.addresses,
-            acts_as=facts.acts_as,
             safe_mode=self.settings.safe_mode,
             origin=origin,
             amounts=Amounts(cost.rows, cost.bytes, cost.usd, facts.amount),

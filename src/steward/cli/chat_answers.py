@@ -9,7 +9,7 @@ from typing import Any, Final
 from steward.app import Steward
 from steward.broker import BUDGET, PLAN, QUESTION, UNCERTAIN, Approval, Budget, Verdict, Waiting
 from steward.cli.output import plain
-from steward.cli.prompting import NobodyThere, agrees, filled, said
+from steward.cli.terminal_questions import NobodyThere, agrees, filled, said
 from steward.cli.waits import described
 from steward.core import Invalid, StewardError
 from steward.identity import Access

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from steward.cli import playbooks_deploying, playbooks_keeping
+from steward.cli import playbooks_archive, playbooks_deploying
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
@@ -25,7 +25,7 @@ from steward.playbooks import (
 )
 
 app = typer.Typer(no_args_is_help=True)
-app.add_typer(playbooks_keeping.app)
+app.add_typer(playbooks_archive.app)
 app.add_typer(playbooks_deploying.app)
 blueprints = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]

@@ -11,7 +11,7 @@ import typer
 
 from steward.cli.output import AsJson, command, fail, say, show, table
 from steward.cli.projects import Here, in_project
-from steward.cli.prompting import NobodyThere, agrees
+from steward.cli.terminal_questions import NobodyThere, agrees
 from steward.core import Denied, Unavailable, minimal_environment
 from steward.plugins import (
     KINDS,

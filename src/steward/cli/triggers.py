@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.cli.output import table
-from steward.cli.playbooks_keeping import described
+from steward.cli.playbooks_archive import described
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound
 from steward.playbooks import Action, EventState, Shown

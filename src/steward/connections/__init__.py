@@ -167,9 +167,4 @@ __all__ = [
     "without_secrets",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.connections.health": ["without_secrets"],
-    },
-)
+__getattr__ = lazily(__name__)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from steward.core import errors
 from steward.core.clock import Clock, MovableClock, SystemClock
+from steward.core.copies import copied
 from steward.core.demand import DEMAND, Pace
 from steward.core.errors import (
     Bug,
@@ -167,6 +168,7 @@ __all__ = [
     "check_programs",
     "check_reach",
     "check_rules",
+    "copied",
     "created_at",
     "current",
     "discoverable_environment",
@@ -207,60 +209,4 @@ __all__ = [
     "work",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.core.documents": [
-            "Lined",
-            "Part",
-            "Unreadable",
-            "dump_yaml",
-            "parse_yaml",
-            "read_json",
-            "read_lined",
-            "read_yaml",
-            "require_bounded",
-            "require_unique_keys",
-        ],
-        "steward.core.fair_tasks": ["FairTurns"],
-        "steward.core.input_mistakes": ["and_more", "in_words", "mistakes"],
-        "steward.core.settings": [
-            "AuditStream",
-            "BlobSettings",
-            "ConnectionsSettings",
-            "DatabaseSettings",
-            "EnvironmentSource",
-            "FilesSource",
-            "HttpSettings",
-            "IdentitySettings",
-            "LogSettings",
-            "ModelChoice",
-            "ModelPrice",
-            "ModelsSettings",
-            "ObserveSettings",
-            "RunsSettings",
-            "SandboxSettings",
-            "SecretSourceSettings",
-            "Settings",
-            "SignOnProvider",
-            "SignOnSettings",
-            "TraceSettings",
-            "VaultSource",
-            "discoverable_environment",
-            "folder_of_this_user",
-            "load_settings",
-            "minimal_environment",
-            "secret_from_environment",
-        ],
-        "steward.core.work": [
-            "Progress",
-            "Stopped",
-            "Work",
-            "current",
-            "doing",
-            "in_thread",
-            "report",
-            "stoppable",
-        ],
-    },
-)
+__getattr__ = lazily(__name__)

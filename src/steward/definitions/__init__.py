@@ -2,8 +2,6 @@
 
 from steward.definitions.document import (
     ColumnDefinition,
-    ConfirmedQuestion,
-    DefaultFilter,
     Definitions,
     Metric,
     Relationship,
@@ -12,7 +10,6 @@ from steward.definitions.document import (
 )
 from steward.definitions.entries import (
     EntryChange,
-    apply_changes,
     checked_entry,
     confirmed_entry,
     diff_definitions,
@@ -36,18 +33,15 @@ from steward.definitions.formulas import Formula, columns_in, parse_condition, p
 from steward.definitions.merging import effective, merge_definitions, missing_entries
 from steward.definitions.proposing import propose_definitions, quoted
 from steward.definitions.quantities import quantity_of
-from steward.definitions.store import DefinitionsRevision, DefinitionStore
+from steward.definitions.store import DefinitionStore
 from steward.definitions.uses import Use, Work, find_uses
 
 __all__ = [
     "ColumnDefinition",
     "ColumnFacts",
-    "ConfirmedQuestion",
     "DatasetFacts",
-    "DefaultFilter",
     "DefinitionStore",
     "Definitions",
-    "DefinitionsRevision",
     "EntryChange",
     "Formula",
     "Metric",
@@ -57,7 +51,6 @@ __all__ = [
     "TableDefinition",
     "Use",
     "Work",
-    "apply_changes",
     "checked_entry",
     "columns_in",
     "confirmed_entry",

@@ -1,8 +1,8 @@
 """Evaluation: suites of cases that say what planning, tools, answers, undo, policy and defence must come to."""
 
-from steward.evaluation.comparing import Comparison, compare
 from steward.evaluation.kept import KeptReport, Reports
 from steward.evaluation.report import CaseResult, Report, as_html, as_markdown, read_report
+from steward.evaluation.report_comparison import Comparison, compare
 from steward.evaluation.running import Progress, evaluate
 from steward.evaluation.script import Cast
 from steward.evaluation.site import Site

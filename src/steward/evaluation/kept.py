@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from steward.core import Clock, Ids, NotFound
 from steward.evaluation import _tables as tables
-from steward.evaluation.comparing import Comparison, compare
 from steward.evaluation.report import Report, read_report
+from steward.evaluation.report_comparison import Comparison, compare
 from steward.identity import Access, Role
 from steward.store import Database, EventLog, Scope, Transaction
 

@@ -44,6 +44,7 @@ from steward.flows.model import (
     pinned,
 )
 from steward.flows.node import NODES, Body, Graph, Node, Reads, Valued
+from steward.flows.node_states import calls_at, standings
 from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.code import CodeNode
 from steward.flows.nodes.loop import LoopNode
@@ -51,7 +52,6 @@ from steward.flows.nodes.map import MapNode
 from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.nodes.tool import ToolNode
 from steward.flows.runner import FlowRunner, NodeOutput
-from steward.flows.standing import calls_at, standings
 from steward.flows.trial import agent_trial
 from steward.flows.undo_calls import UndoCalls
 from steward.flows.validate import ToolSchema, require_valid, validate

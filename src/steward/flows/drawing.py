@@ -7,6 +7,7 @@ from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
+from steward.core import copied
 from steward.flows._order import edges_of
 from steward.flows.model import Flow
 from steward.flows.node import NODES, Document, Graph, Node, Reads, Starter
@@ -71,15 +72,13 @@ def expression_rules() -> ExpressionRules:
 
 def _node_type(name: str, node: type[Node]) -> NodeType:
     told = sys.modules[node.__module__].__doc__ or ""
-    return NodeType(
+    return copied(
+        NodeType,
+        node,
         type=name,
         description=told.strip().split("\n")[0],
-        group=node.group,
         starters=node.starters or (Starter(name.capitalize()),),
         schema=_settings(node),
-        exits=node.exits,
-        graphs=node.graphs,
-        flows=node.flows,
         expressions=tuple(_expressions(node, "", bare=True)),
         templates=tuple(_expressions(node, "", bare=False)),
     )

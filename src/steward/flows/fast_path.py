@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from steward.agents import PRIORITY, thread_of
-from steward.core import Invalid, Problem
+from steward.core import Invalid, Problem, copied
 from steward.flows.launch import Launcher, Start
 from steward.runs import Call, Json, Run, RunRequest, Runs, calls_of
 from steward.store import Scope
@@ -117,7 +117,9 @@ def message_of(runs: Runs, run: Run) -> Message:
     query = str(arguments.get(_TOOLS[kind][1], "")) if kind else ""
     value = call.value if isinstance(call.value, dict) else {}
     outcome = runs.outcome(run.scope, run.id) or {}
-    return Message(
+    return copied(
+        Message,
+        run,
         run_id=run.id,
         thread_id=thread_of(run),
         question=f"{kind.upper()}: {query}" if kind else run.title,
@@ -131,10 +133,6 @@ def message_of(runs: Runs, run: Run) -> Message:
         result=call.value,
         artifacts=call.artifacts,
         error=outcome.get("error") or call.error,
-        created_by=run.created_by,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        ended_at=run.ended_at,
         seconds=call.cost["seconds"] if call.cost else None,
     )
 

@@ -5,7 +5,6 @@ from steward.identity.client_documents import ClientDocuments
 from steward.identity.client_grants import (
     MCP,
     Client,
-    ClientGrant,
     ClientGrants,
     Issued,
     checked_challenge,
@@ -19,12 +18,12 @@ from steward.identity.directories.people import People, Record
 from steward.identity.directories.registry import Directories, Directory, GroupRule
 from steward.identity.erasure import ERASABLE, Eraser, Erasure
 from steward.identity.guesses import Guesses
-from steward.identity.invitations import Invitation, InvitationPreview, Invitations, Share
+from steward.identity.invitations import Invitation, Invitations, Share
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
 from steward.identity.passkeys import Passkey, Passkeys, RelyingParty, relying_party
 from steward.identity.principals import Access, Principal, TokenLimits, Via
-from steward.identity.projects import Organisation, Project, Projects
+from steward.identity.projects import Project, Projects
 from steward.identity.push_devices import PushAddress, PushDevice, PushDevices
 from steward.identity.retention import Periods, Retention, RetentionRule
 from steward.identity.roles import Role, parse_role
@@ -32,7 +31,7 @@ from steward.identity.second_step import SecondStep, SecondStepRule
 from steward.identity.sessions import NewSession, OpenSession, Origin, Sessions
 from steward.identity.sign_on.admission import Admission
 from steward.identity.tokens import Token, Tokens
-from steward.identity.two_step import Enrolment, TwoStep, TwoStepState
+from steward.identity.two_step import Enrolment, TwoStep
 from steward.identity.users import User, Users
 from steward.store import Database, EventLog, Keyring
 
@@ -44,14 +43,12 @@ __all__ = [
     "Access",
     "Client",
     "ClientDocuments",
-    "ClientGrant",
     "Directory",
     "Enrolment",
     "Erasure",
     "GroupRule",
     "Identity",
     "Invitation",
-    "InvitationPreview",
     "Issued",
     "Level",
     "Member",
@@ -60,7 +57,6 @@ __all__ = [
     "Notification",
     "Notifications",
     "OpenSession",
-    "Organisation",
     "Origin",
     "Passkey",
     "Passwords",
@@ -77,7 +73,6 @@ __all__ = [
     "SecondStepRule",
     "Token",
     "TokenLimits",
-    "TwoStepState",
     "User",
     "Via",
     "attribute_name",

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Conflict, Denied, Ids, NotFound
+from steward.core import Clock, Conflict, Denied, Ids, NotFound, copied
 from steward.identity._tables import invitations, projects, users
 from steward.identity.credentials import new_token, token_hash
 from steward.identity.members import Members
@@ -243,13 +243,4 @@ class Invitations:
 
 
 def _invitation(row: sa.Row[Any]) -> Invitation:
-    return Invitation(
-        id=row.id,
-        role=Role[row.role],
-        email=row.email,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        accepted_at=row.accepted_at,
-        playbook_id=row.playbook_id,
-    )
+    return copied(Invitation, row, role=Role[row.role])

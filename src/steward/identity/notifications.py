@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Ids
+from steward.core import Clock, Ids, copied
 from steward.identity._tables import notifications
 from steward.identity.principals import Access
 from steward.store import Database, EventLog, Transaction
@@ -113,12 +113,4 @@ class Notifications:
 
 
 def _notification(row: sa.Row[Any]) -> Notification:
-    return Notification(
-        id=row.id,
-        level=Level(row.level),
-        title=row.title,
-        body=row.body,
-        link=row.link,
-        created_at=row.created_at,
-        read_at=row.read_at,
-    )
+    return copied(Notification, row, level=Level(row.level))

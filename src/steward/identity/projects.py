@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Conflict, Denied, Ids, NotFound, Stale
+from steward.core import Clock, Conflict, Denied, Ids, NotFound, Stale, copied
 from steward.identity._tables import (
     organisation_members,
     organisations,
@@ -261,16 +261,7 @@ def _project(row: sa.Row[Any], principal: Principal) -> Project | None:
         role = within(role, principal.limits.role)
     if role is None:
         return None
-    return Project(
-        id=row.id,
-        name=row.name,
-        is_demo=row.is_demo,
-        organisation=Organisation(row.org_id, row.org_name),
-        role=role,
-        revision=row.revision,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
+    return copied(Project, row, organisation=Organisation(row.org_id, row.org_name), role=role)
 
 
 def _no_such_project() -> NotFound:

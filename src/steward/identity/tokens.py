@@ -15,6 +15,7 @@ from steward.core import (
     NotFound,
     Problem,
     Unauthenticated,
+    copied,
 )
 from steward.identity._tables import api_tokens, users
 from steward.identity.credentials import new_token, token_hash
@@ -172,13 +173,4 @@ class Tokens:
 
 
 def _token(row: sa.Row[Any]) -> Token:
-    return Token(
-        id=row.id,
-        name=row.name,
-        role=Role[row.role],
-        prefix=row.prefix,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        last_used_at=row.last_used_at,
-        revoked_at=row.revoked_at,
-    )
+    return copied(Token, row, role=Role[row.role])

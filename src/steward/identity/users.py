@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from email_validator import EmailNotValidError
 from sqlalchemy.exc import IntegrityError
 
-from steward.core import Clock, Conflict, Denied, Ids, Invalid, NotFound, Problem, Stale
+from steward.core import Clock, Conflict, Denied, Ids, Invalid, NotFound, Problem, Stale, copied
 from steward.identity._tables import (
     api_tokens,
     client_grants,
@@ -268,13 +268,4 @@ def canonical_email(email: str) -> str:
 
 
 def as_user(row: sa.Row[Any]) -> User:
-    return User(
-        id=row.id,
-        email=row.email,
-        name=row.name,
-        locale=row.locale,
-        has_password=row.password_hash is not None,
-        revision=row.revision,
-        created_at=row.created_at,
-        disabled_at=row.disabled_at,
-    )
+    return copied(User, row, has_password=row.password_hash is not None)

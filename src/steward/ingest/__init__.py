@@ -9,19 +9,16 @@ from steward.core.lazy_doors import lazily
 from steward.ingest import isolation
 from steward.ingest.address import is_address, parse_address
 from steward.ingest.findings import (
-    Alternative,
     ColumnFinding,
-    Dialect,
     Encoding,
     Header,
     Inspection,
     Loaded,
     Note,
     Sample,
-    TableListing,
 )
 from steward.ingest.options import ColumnOption, Limits, Options
-from steward.ingest.reach import INSIDE, PUBLIC, Reach
+from steward.ingest.reach import INSIDE, PUBLIC
 from steward.ingest.reading import inspect, inspect_server, load, load_server
 from steward.ingest.retype import retype, retype_sql
 
@@ -31,11 +28,9 @@ if TYPE_CHECKING:
 __all__ = [
     "INSIDE",
     "PUBLIC",
-    "Alternative",
     "Asked",
     "ColumnFinding",
     "ColumnOption",
-    "Dialect",
     "Encoding",
     "Header",
     "Inspection",
@@ -43,9 +38,7 @@ __all__ = [
     "Loaded",
     "Note",
     "Options",
-    "Reach",
     "Sample",
-    "TableListing",
     "inspect",
     "inspect_server",
     "is_address",
@@ -57,9 +50,4 @@ __all__ = [
     "retype_sql",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.ingest.querying": ["Asked"],
-    },
-)
+__getattr__ = lazily(__name__)

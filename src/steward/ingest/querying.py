@@ -17,8 +17,8 @@ import duckdb
 
 from steward.core import Invalid, Unavailable
 from steward.ingest.address import parse_address
-from steward.ingest.asking import fenced
 from steward.ingest.databases import duckdb_session
+from steward.ingest.foreign_sql import fenced
 from steward.ingest.job import Job
 from steward.ingest.opening import connected, remote
 from steward.ingest.reach import Reach, reachable

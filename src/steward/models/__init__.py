@@ -3,18 +3,16 @@
 Importing this room loads no SDK; the first request to a model does.
 """
 
-from steward.models.abilities import Abilities, AbilityMemory, Way
-from steward.models.answer import Attempt, ModelAnswer, Usage
+from steward.models.abilities import Abilities, AbilityMemory
+from steward.models.answer import ModelAnswer, Usage
 from steward.models.authored import (
     AgentStopped,
     AuthoredAgent,
-    AuthoredTool,
-    Governor,
     read_agent,
 )
 from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience, gist
 from steward.models.desk import Conceal, Journaled, ModelDesk
-from steward.models.examine import Examined, examine, hurried
+from steward.models.examine import examine, hurried
 from steward.models.lineup import (
     NO_MODEL,
     Chosen,
@@ -41,11 +39,11 @@ from steward.models.messages import (
     message_from_json,
 )
 from steward.models.prices import Prices
-from steward.models.probe import ModelFinding, probe
+from steward.models.probe import probe
 from steward.models.provided import name_of
 from steward.models.providers import ModelProvider, check_choice
 from steward.models.providers import load_providers as load_model_providers
-from steward.models.setups import LEVELS, Level, Setup, SetUpModel, SetupRevision, Setups, own_scope
+from steward.models.setups import LEVELS, Level, SetUpModel, SetupRevision, Setups, own_scope
 
 __all__ = [
     "LEVELS",
@@ -55,26 +53,21 @@ __all__ = [
     "AbilityMemory",
     "AgentStopped",
     "Asking",
-    "Attempt",
     "AuthoredAgent",
-    "AuthoredTool",
     "Backend",
     "Call",
     "Chosen",
     "Conceal",
     "ConfiguredModels",
     "Delta",
-    "Examined",
     "Failed",
     "FixedModels",
-    "Governor",
     "Journaled",
     "Level",
     "Lineup",
     "Message",
     "ModelAnswer",
     "ModelDesk",
-    "ModelFinding",
     "ModelProvider",
     "OnDelta",
     "Patience",
@@ -83,7 +76,6 @@ __all__ = [
     "Role",
     "Said",
     "SetUpModel",
-    "Setup",
     "SetupRevision",
     "Setups",
     "System",
@@ -93,7 +85,6 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "User",
-    "Way",
     "check_choice",
     "examine",
     "gist",

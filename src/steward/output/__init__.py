@@ -74,35 +74,4 @@ __all__ = [
     "write_xlsx",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.output.chart_suggestions": ["suggest"],
-        "steward.output.charts": ["chart"],
-        "steward.output.csv_files": ["write_csv"],
-        "steward.output.html_reports": ["html"],
-        "steward.output.lineage_map": ["draw"],
-        "steward.output.openlineage": ["openlineage_events"],
-        "steward.output.pdf_reports": ["pdf"],
-        "steward.output.reports": [
-            "ChartPart",
-            "LineageMap",
-            "MAX_NODES",
-            "MapEdge",
-            "MapNode",
-            "Metrics",
-            "Part",
-            "Provenance",
-            "Report",
-            "Section",
-            "SourceVersion",
-            "Step",
-            "TableColumn",
-            "TablePart",
-            "Tile",
-            "table_part",
-        ],
-        "steward.output.themes": ["LIGHT"],
-        "steward.output.xlsx": ["MAX_ROWS", "Sheet", "check_size", "write_xlsx"],
-    },
-)
+__getattr__ = lazily(__name__)

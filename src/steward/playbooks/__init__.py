@@ -1,6 +1,6 @@
 """Playbooks: documents of work that people author, share, deploy and run; blueprints to start from."""
 
-from steward.playbooks.blueprint import Blueprint, Blueprints, Bring, Broken, Sample
+from steward.playbooks.blueprint import Blueprint, Blueprints, Bring, Sample
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.comparison import Comparison
 from steward.playbooks.compiling import TELLING, compiled
@@ -33,7 +33,6 @@ from steward.playbooks.people import (
     ALERTS_ABOUT_ALL,
     ANALYSES,
     SUBJECT,
-    Sight,
     alerts_about,
     analyses_about,
     subject_of,
@@ -56,7 +55,7 @@ from steward.playbooks.trigger import (
     Taken,
     Trigger,
 )
-from steward.playbooks.trigger_desk import Action, Receipt, Shown, TriggerDesk
+from steward.playbooks.trigger_desk import Action, Shown, TriggerDesk
 from steward.playbooks.trigger_events import EventState, Stored, TriggerEvent
 from steward.playbooks.triggers.chat_message import THREADS
 from steward.playbooks.triggers.run_ended import WATCHED_PLAYBOOKS
@@ -82,7 +81,6 @@ __all__ = [
     "Blueprint",
     "Blueprints",
     "Bring",
-    "Broken",
     "Card",
     "Change",
     "Comparison",
@@ -97,13 +95,11 @@ __all__ = [
     "PinSource",
     "Playbook",
     "Playbooks",
-    "Receipt",
     "Revision",
     "Sample",
     "ShadowComparison",
     "Sharing",
     "Shown",
-    "Sight",
     "Source",
     "SourceFile",
     "State",

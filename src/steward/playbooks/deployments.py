@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
-from steward.core import Clock, NotFound
+from steward.core import Clock, NotFound, copied
 from steward.identity import Access
 from steward.playbooks import _tables as tables
 from steward.playbooks.pins import Changed, Pin, hash_of
@@ -158,15 +158,9 @@ def takes_canary(tx: Transaction, playbook_id: str, number: int, percent: int) -
 
 
 def _deployment(row: sa.Row[Any]) -> Deployment:
-    return Deployment(
-        number=row.number,
-        revision=row.revision,
-        kind=row.kind,
-        of=row.of,
-        hash=row.hash,
+    return copied(
+        Deployment,
+        row,
         pins=tuple(Pin(**each) for each in row.pins),
         checks=tuple(Finding(**each) for each in row.checks),
-        message=row.message,
-        author=row.author,
-        created_at=row.created_at,
     )

@@ -16,7 +16,7 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.broker import Grant
-from steward.core import Clock, Conflict, Invalid, NotFound, StewardError
+from steward.core import Clock, Conflict, Invalid, NotFound, StewardError, copied
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import State
@@ -185,14 +185,10 @@ class Shadows:
             for each in tx.rows(counts.where(_R.deployment == row.deployment)):
                 times[each.state] += each.times
                 times["equal"] += each.times if each.equal else 0
-        return Shadow(
-            deployment=row.deployment,
+        return copied(
+            Shadow,
+            row,
             revision=revision,
-            percent=row.percent,
-            spend=row.spend,
-            author=row.author,
-            created_at=row.created_at,
-            ended_at=row.ended_at,
             compared=times["compared"],
             equal=times["equal"],
             under_way=times["waiting"] + times["running"],
@@ -436,16 +432,13 @@ def _this(row: sa.Row[Any]) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bo
 
 def _comparison(row: sa.Row[Any]) -> ShadowComparison:
     found: Mapping[str, Any] = row.found or {}
-    return ShadowComparison(
-        live_id=row.live_id,
-        shadow_id=row.shadow_id,
-        state=row.state,
-        equal=row.equal,
+    return copied(
+        ShadowComparison,
+        row,
         differences=[Difference(**each) for each in found.get("differences", ())],
         live_seconds=found.get("live_seconds"),
         shadow_seconds=found.get("shadow_seconds"),
         live_usd=found.get("live_usd"),
         shadow_usd=found.get("shadow_usd"),
         problem=found.get("problem"),
-        live_ended_at=row.live_ended_at,
     )

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Ids, NotFound, is_id
+from steward.core import Clock, Ids, NotFound, copied, is_id
 from steward.identity import Level, Notifications
 from steward.playbooks import _tables as tables
 from steward.playbooks.trigger import Trigger, read_trigger
@@ -384,29 +384,14 @@ _TOLD_AFTER: Final = 3
 
 
 def subscription_of(row: sa.Row[Any], *, epoch: int | None = None) -> Subscription:
-    return Subscription(
-        id=row.id,
+    return copied(
+        Subscription,
+        row,
         scope=Scope(row.org_id, row.project_id),
-        playbook_id=row.playbook_id,
-        name=row.name,
-        type=row.type,
-        revision=row.revision,
-        settings=row.settings,
         request=RunRequest(**row.request),
-        author=row.author,
         armed=bool(row.armed),
         enabled=bool(row.enabled),
-        address=row.address,
-        cursor=row.cursor,
-        next_at=row.next_at,
         epoch=row.epoch if epoch is None else epoch,
-        failures=row.failures,
-        failing_since=row.failing_since,
-        failing_why=row.failing_why,
-        last_at=row.last_at,
-        silent_since=row.silent_since,
-        duplicates=row.duplicates,
-        created_at=row.created_at,
     )
 
 

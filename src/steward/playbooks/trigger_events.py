@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Conflict, Ids, NotFound, StewardError, Unavailable
+from steward.core import Clock, Conflict, Ids, NotFound, StewardError, Unavailable, copied
 from steward.flows import ExpressionError, expression
 from steward.identity import Level
 from steward.playbooks import _tables as tables
@@ -447,21 +447,7 @@ class TriggerEvents:
 
 
 def event_of(row: sa.Row[Any]) -> TriggerEvent:
-    return TriggerEvent(
-        id=row.id,
-        trigger_id=row.trigger_id,
-        state=EventState(row.state),
-        reason=row.reason,
-        document=row.document,
-        revision=row.revision,
-        replay_of=row.replay_of,
-        attempts=row.attempts,
-        run_id=row.run_id,
-        order_key=row.order_key,
-        received_at=row.received_at,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-    )
+    return copied(TriggerEvent, row, state=EventState(row.state))
 
 
 def _among(trigger_id: str, ids: Sequence[str]) -> sa.Select[Any]:

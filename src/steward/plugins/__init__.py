@@ -5,7 +5,7 @@ from steward.plugins.packing import pack_folder
 from steward.plugins.registry import Plugin, Plugins, declaration
 from steward.plugins.scaffold import KINDS, write_package
 from steward.plugins.tools import PluginTools, agent_tool
-from steward.plugins.wheel import MOST_BYTES, Part, Requirement, Wheel, read_wheel
+from steward.plugins.wheel import MOST_BYTES, Part, Wheel, read_wheel
 
 __all__ = [
     "KINDS",
@@ -14,7 +14,6 @@ __all__ = [
     "Plugin",
     "PluginTools",
     "Plugins",
-    "Requirement",
     "Wheel",
     "agent_tool",
     "code",

@@ -17,7 +17,16 @@ import sqlalchemy as sa
 
 from steward.agents import AGENTS, GUARDRAILS
 from steward.connections import CONNECTORS, Keepers
-from steward.core import Clock, Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
+from steward.core import (
+    Clock,
+    Conflict,
+    Denied,
+    Invalid,
+    Misconfigured,
+    NotFound,
+    StewardError,
+    copied,
+)
 from steward.flows import NODES
 from steward.identity import Access
 from steward.playbooks import TRIGGERS
@@ -318,20 +327,7 @@ class Plugins:
             _log.warning("plugins_not_read", error=problem.message)
 
     def _plugin(self, row: Any) -> Plugin:
-        return Plugin(
-            name=row.name,
-            version=row.version,
-            sha256=row.sha256,
-            state=row.state,
-            rights=bool(row.rights),
-            declared=row.declared,
-            installed_by=row.installed_by,
-            installed_at=row.installed_at,
-            changed_by=row.changed_by,
-            changed_at=row.changed_at,
-            wheel_digest=row.wheel_digest,
-            problem=self._problems.get(row.sha256),
-        )
+        return copied(Plugin, row, rights=bool(row.rights), problem=self._problems.get(row.sha256))
 
 
 _ACTIVE: Final = sa.select(table).where(table.c.state == ON)

@@ -11,7 +11,6 @@ from steward.projects.kinds import (
     PolicyKind,
     ToolsKind,
 )
-from steward.projects.parts import FieldDiff, Part
 from steward.projects.plans import Plan
 from steward.projects.project import ProjectCode
 from steward.projects.values import Values, read_values
@@ -25,8 +24,6 @@ __all__ = [
     "BudgetKind",
     "ConnectionKind",
     "DefinitionKind",
-    "FieldDiff",
-    "Part",
     "Plan",
     "PlaybookKind",
     "PolicyKind",

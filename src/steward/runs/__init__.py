@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from steward.core.lazy_doors import lazily
-from steward.runs._rows import Scrub
 from steward.runs._tables import journal as journal_table
 from steward.runs._tables import runs as runs_table
 from steward.runs.canonical import Json, canonical, digest, plain
@@ -20,7 +19,6 @@ from steward.runs.model import (
     TESTS,
     Cancelled,
     Parked,
-    Paused,
     Retries,
     Run,
     RunRequest,
@@ -31,7 +29,7 @@ from steward.runs.model import (
     is_of_tests,
 )
 from steward.runs.offline import payloads_in, verify_backup, verify_capsule
-from steward.runs.presence import Presence, WorkerSeen
+from steward.runs.presence import Presence
 from steward.runs.projection import (
     Call,
     MadePlan,
@@ -54,7 +52,7 @@ from steward.runs.schedules import (
     next_moment,
 )
 from steward.runs.service import Runs
-from steward.runs.verification import Fault, KeptHead, ProjectVerification, Signing, Verification
+from steward.runs.verification import KeptHead, ProjectVerification, Signing, Verification
 from steward.runs.worker import QUEUES, WorkerThread
 
 if TYPE_CHECKING:
@@ -72,7 +70,6 @@ __all__ = [
     "Entry",
     "EntryType",
     "Execution",
-    "Fault",
     "Found",
     "HeadLog",
     "Json",
@@ -84,7 +81,6 @@ __all__ = [
     "New",
     "OpenWait",
     "Parked",
-    "Paused",
     "Payload",
     "Presence",
     "Program",
@@ -96,7 +92,6 @@ __all__ = [
     "RunRequest",
     "Runs",
     "Schedule",
-    "Scrub",
     "Signing",
     "Spent",
     "Status",
@@ -104,7 +99,6 @@ __all__ = [
     "Suspension",
     "Ticket",
     "Verification",
-    "WorkerSeen",
     "WorkerThread",
     "blob_references",
     "calls_of",
@@ -133,9 +127,4 @@ __all__ = [
     "waits_opened",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.runs.nats": ["NatsDoorbell", "prove"],
-    },
-)
+__getattr__ = lazily(__name__)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import sqlalchemy as sa
 from cronsim import CronSim, CronSimError
 
-from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale
+from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale, copied
 from steward.runs import _tables as tables
 from steward.runs.canonical import plain
 from steward.runs.model import RunRequest
@@ -259,18 +259,11 @@ def _existing(tx: Transaction, schedule_id: str) -> Schedule:
 
 
 def _schedule(row: sa.Row[Any]) -> Schedule:
-    return Schedule(
-        id=row.id,
-        name=row.name,
-        cron=row.cron,
-        time_zone=row.time_zone,
+    return copied(
+        Schedule,
+        row,
         missed=Missed(row.missed),
         enabled=bool(row.enabled),
-        next_at=row.next_at,
-        last_at=row.last_at,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        revision=row.revision,
         request=RunRequest(**row.request),
         asked=tuple(datetime.fromisoformat(each) for each in row.asked or ()),
     )

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["CUSTOMERS", "SampleDataset", "load_sample_truth", "load_samples"]
+__all__ = ["CUSTOMERS", "load_sample_truth", "load_samples"]
 
 CUSTOMERS: Final = 1_200
 """Of how many customers the files tell."""

@@ -10,7 +10,6 @@ from steward.sandbox.contract import (
     Refusal,
     Request,
     Response,
-    ScratchFile,
     Tier,
 )
 from steward.sandbox.door import Sandbox
@@ -35,7 +34,6 @@ __all__ = [
     "Request",
     "Response",
     "Sandbox",
-    "ScratchFile",
     "Tier",
     "Walls",
     "add_provider",

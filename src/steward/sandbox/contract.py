@@ -104,24 +104,7 @@ class Timings(_Document):
     """Waiting for a confined process to be ready."""
 
 
-class Answer(_Document):
-    """What the child says; everything in it is a claim of the code that ran."""
-
-    status: Literal["done", "refused", "failed", "out_of_memory", "too_large"]
-    message: str = ""
-    refusals: list[Refusal] = []
-    columns: list[Column] = []
-    rows: list[list[Any]] = []
-    result: Any = None
-    charts: list[dict[str, Any]] = []
-    sql: str | None = None
-    tables: list[str] = []
-    used_columns: list[str] = []
-
-
-class Response(_Document):
-    schema_version: Literal[1] = 1
-    status: Status
+class _Result(_Document):
     message: str = ""
     refusals: list[Refusal] = []
     columns: list[Column] = []
@@ -132,6 +115,17 @@ class Response(_Document):
     """For SQL: the statement as it was run, written by the engine, with its tables qualified."""
     tables: list[str] = []
     used_columns: list[str] = []
+
+
+class Answer(_Result):
+    """What the child says; everything in it is a claim of the code that ran."""
+
+    status: Literal["done", "refused", "failed", "out_of_memory", "too_large"]
+
+
+class Response(_Result):
+    schema_version: Literal[1] = 1
+    status: Status
     stdout: str = ""
     stderr: str = ""
     dropped_output_bytes: int = 0

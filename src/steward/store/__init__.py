@@ -7,7 +7,7 @@ from steward.store.backup import Contents, Verified, backup, opened, restore, ve
 from steward.store.blobs import CHUNK, Blob, BlobStore, FileBlobs, check_digest, checked_chunks
 from steward.store.bus import Bus, PostgresBus
 from steward.store.confine import Prepared, Scope
-from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
+from steward.store.database import EVERYWHERE, Database, Transaction, sqlite_version
 from steward.store.eventlog import EventLog, News, events, topic
 from steward.store.guarded import (
     ReportedJson,
@@ -34,7 +34,6 @@ from steward.store.secret_sources import SecretSources
 from steward.store.secrets import (
     OWN_SECRETS,
     Keyring,
-    SecretInfo,
     SecretStore,
     add_key,
     encrypt_again,
@@ -63,7 +62,6 @@ __all__ = [
     "OWN_SECRETS",
     "PROJECT_ID",
     "UNHELD",
-    "AnyScope",
     "Blob",
     "BlobStore",
     "Bus",
@@ -88,7 +86,6 @@ __all__ = [
     "ReportedText",
     "S3Blobs",
     "Scope",
-    "SecretInfo",
     "SecretSources",
     "SecretStore",
     "Sequence64",
@@ -125,9 +122,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "steward.store.s3": ["S3Blobs"],
-    },
-)
+__getattr__ = lazily(__name__)

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Column, Index, String, Table
 
-from steward.core import ACTIVITY, TYPE_PREFIX, Clock, Event, Ids
+from steward.core import ACTIVITY, TYPE_PREFIX, Clock, Event, Ids, copied
 from steward.store.bus import Bus
 from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, Database, Transaction
@@ -159,15 +159,4 @@ def topic(scope: Scope) -> str:
 
 
 def _events(rows: Sequence[sa.Row[Any]]) -> list[Event]:
-    return [
-        Event(
-            id=row.id,
-            type=row.type,
-            source=row.source,
-            subject=row.subject,
-            time=row.time,
-            data=row.data,
-            cursor=row.cursor,
-        )
-        for row in rows
-    ]
+    return [copied(Event, row) for row in rows]

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from steward.core import Misconfigured
 from steward.store.database import Database
+from steward.store.tables import metadata
 
 _FOLDER = Path(__file__).parent / "migrations"
 _NAMES: Final = re.compile(r'^(down_revision|revision) = "(\w+)"', re.MULTILINE)
@@ -38,7 +39,7 @@ def upgrade(connection: sa.Connection, revision: str | None = None) -> None:
         config = Config()
         config.set_main_option("script_location", str(_FOLDER))
         config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
+        config.attributes.update(connection=connection, metadata=metadata)
         command.upgrade(config, wanted)
 
 

@@ -1,4 +1,7 @@
-"""The one metadata object all rooms declare their tables on, and the column types both databases share."""
+"""The one metadata object all rooms declare their tables on, and the columns both databases share.
+
+Migrations build tables of them, too, so what they make of a table stays as it is.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Column, Integer, MetaData, String, types
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeEngine
 
 from steward.core import Misconfigured
 
@@ -59,6 +63,15 @@ OUTLIVES_RUN = {"outlives_run": True}
 
 def id_column(name: str = "id", **options: Any) -> Column[str]:
     return Column(name, String(40), **options)
+
+
+def required(kind: TypeEngine[Any] | type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
+    """Columns of one kind that are never empty."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def optional(kind: TypeEngine[Any] | type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
+    return [Column(name, kind) for name in names]
 
 
 def scope_columns() -> tuple[Column[str], Column[str]]:

@@ -1,7 +1,7 @@
 """What every tool needs of its call: services, settings, work off the loop, and values as a journal takes them."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial, wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -68,6 +68,16 @@ async def off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T
     A call that is cancelled has ended in its thread, too, once this raises.
     """
     return await in_thread(partial(work, *args, **kwargs), patience=_PATIENCE)
+
+
+def in_thread_of_call(work: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """A part of a tool that blocks, as the coroutine that the broker awaits."""
+
+    @wraps(work)
+    async def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await off_loop(work, *args, **kwargs)
+
+    return call
 
 
 async def heavy(context: ToolContext, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from steward.broker import Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
 from steward.core import Invalid, Problem
-from steward.tools._calls import bench, off_loop, plain
+from steward.tools._calls import bench, in_thread_of_call, off_loop, plain
 from steward.tools._commits import (
     base_as_agreed,
     changed,
@@ -69,22 +69,20 @@ async def preview_change(context: ToolContext, change: Change, note: str = "") -
     return Preview(summary=planned.summary, details=plain(details), payload=promised)
 
 
-async def apply_change(context: ToolContext, change: Change) -> Outcome:
-    def apply() -> Outcome:
-        commit = bench(context).operations.apply(
-            context.scope,
-            context.author,
-            change.operation,
-            change.datasets,
-            change.arguments,
-            target=change.target,
-            branch=context.branch,
-            base=change.base or base_as_agreed(context, change.result),
-            run_id=context.run_id,
-        )
-        return describe_change(context, commit)
-
-    return await off_loop(apply)
+@in_thread_of_call
+def apply_change(context: ToolContext, change: Change) -> Outcome:
+    commit = bench(context).operations.apply(
+        context.scope,
+        context.author,
+        change.operation,
+        change.datasets,
+        change.arguments,
+        target=change.target,
+        branch=context.branch,
+        base=change.base or base_as_agreed(context, change.result),
+        run_id=context.run_id,
+    )
+    return describe_change(context, commit)
 
 
 def add_change_tool(

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from steward.broker import Notebook, Outcome, ToolContext
 from steward.core import Denied, Service
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop
+from steward.tools._calls import happened, in_thread_of_call
 
 LONGEST: Final = 500
 """Characters of a note. Every note is part of what the agent reads at the start of each run."""
@@ -95,25 +95,20 @@ def _inverse(agent: str, ids: Sequence[str]) -> Json:
     return {"agent": agent, "notes": list(ids)}
 
 
-async def restore(context: ToolContext, _arguments: Any, inverse: Json) -> Outcome:
-    def put_back() -> Outcome:
-        found = notes_of(context).restore(
-            context.scope, inverse["agent"], inverse["notes"], by=context.author
-        )
-        return Outcome(value={"restored": len(found)}, summary=f"{len(found)} notes are back")
-
-    return await off_loop(put_back)
+@in_thread_of_call
+def restore(context: ToolContext, _arguments: Any, inverse: Json) -> Outcome:
+    found = notes_of(context).restore(
+        context.scope, inverse["agent"], inverse["notes"], by=context.author
+    )
+    return Outcome(value={"restored": len(found)}, summary=f"{len(found)} notes are back")
 
 
-async def reconcile_deleted(
+@in_thread_of_call
+def reconcile_deleted(
     context: ToolContext, ticket: Ticket, summary: Callable[[int], str]
 ) -> Reconciled:
     """A deleted note knows the call that deleted it."""
-
-    def look() -> Reconciled:
-        gone = notes_of(context).deleted_by(context.scope, ticket.idempotency_key)
-        if not gone:
-            return Reconciled(Found.not_happened)
-        return happened(deleted(gone, summary(len(gone))))
-
-    return await off_loop(look)
+    gone = notes_of(context).deleted_by(context.scope, ticket.idempotency_key)
+    if not gone:
+        return Reconciled(Found.not_happened)
+    return happened(deleted(gone, summary(len(gone))))

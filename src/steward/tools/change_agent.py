@@ -20,7 +20,7 @@ from steward.broker import (
 from steward.core import Service
 from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop
+from steward.tools._calls import happened, in_thread_of_call
 
 _LONGEST_NAME: Final = 60
 
@@ -90,58 +90,49 @@ def _agents(context: ToolContext) -> AgentDocuments:
     return context.services.use(AGENTS)
 
 
-async def preview(context: ToolContext, arguments: ChangeAgent) -> Preview:
-    def look() -> Preview:
-        version, changes = _agents(context).preview_change(
-            context.scope, arguments.name, arguments.document
-        )
-        return Preview(
-            summary=_summary(arguments.name, version + 1, archived=arguments.document is None),
-            details={"changes": list(changes)},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: ChangeAgent) -> Preview:
+    version, changes = _agents(context).preview_change(
+        context.scope, arguments.name, arguments.document
+    )
+    return Preview(
+        summary=_summary(arguments.name, version + 1, archived=arguments.document is None),
+        details={"changes": list(changes)},
+    )
 
 
-async def run(context: ToolContext, arguments: ChangeAgent) -> Outcome:
-    def change() -> Outcome:
-        made = _agents(context).change(
-            context.scope,
-            context.author,
-            arguments.name,
-            arguments.document,
-            message=arguments.message,
-            call=_call(context),
-            expected=arguments.version,
-        )
-        return _changed(context, made)
-
-    return await off_loop(change)
+@in_thread_of_call
+def run(context: ToolContext, arguments: ChangeAgent) -> Outcome:
+    made = _agents(context).change(
+        context.scope,
+        context.author,
+        arguments.name,
+        arguments.document,
+        message=arguments.message,
+        call=_call(context),
+        expected=arguments.version,
+    )
+    return _changed(context, made)
 
 
-async def take_back(context: ToolContext, arguments: ChangeAgent, inverse: Json) -> Outcome:
-    def restore() -> Outcome:
-        made = _agents(context).restore(
-            context.scope,
-            context.author,
-            arguments.name,
-            inverse["document"],
-            call=_call(context),
-            expected=inverse["version"],
-        )
-        return _changed(context, made)
-
-    return await off_loop(restore)
+@in_thread_of_call
+def take_back(context: ToolContext, arguments: ChangeAgent, inverse: Json) -> Outcome:
+    made = _agents(context).restore(
+        context.scope,
+        context.author,
+        arguments.name,
+        inverse["document"],
+        call=_call(context),
+        expected=inverse["version"],
+    )
+    return _changed(context, made)
 
 
-async def reconcile(context: ToolContext, _arguments: ChangeAgent, ticket: Ticket) -> Reconciled:
+@in_thread_of_call
+def reconcile(context: ToolContext, _arguments: ChangeAgent, ticket: Ticket) -> Reconciled:
     """A version remembers the call that made it."""
-
-    def look() -> Reconciled:
-        made = _agents(context).made_by(context.scope, ticket.idempotency_key)
-        return Reconciled(Found.not_happened) if made is None else happened(_changed(context, made))
-
-    return await off_loop(look)
+    made = _agents(context).made_by(context.scope, ticket.idempotency_key)
+    return Reconciled(Found.not_happened) if made is None else happened(_changed(context, made))
 
 
 def _call(context: ToolContext) -> str:

@@ -31,7 +31,7 @@ from steward.definitions import (
 from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.store import Scope
-from steward.tools._calls import happened, listed, off_loop
+from steward.tools._calls import happened, in_thread_of_call, listed
 from steward.tools._installation import DEFINITIONS, NAME_OF
 
 MOST_CHANGES: Final = 5_000
@@ -104,28 +104,24 @@ def _summary(changes: list[EntryChange]) -> str:
     )
 
 
-async def preview(context: ToolContext, arguments: ChangeDefinitions) -> Preview:
-    def look() -> Preview:
-        changes = _planned(context, arguments)
-        uses = _used(context, changes)
-        return Preview(
-            summary=_summary(changes),
-            details={
-                "changes": [asdict(each) for each in changes[:_SHOWN]],
-                "more": max(0, len(changes) - _SHOWN),
-                "used_by": [asdict(each) for each in uses[:_SHOWN]],
-            },
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: ChangeDefinitions) -> Preview:
+    changes = _planned(context, arguments)
+    uses = _used(context, changes)
+    return Preview(
+        summary=_summary(changes),
+        details={
+            "changes": [asdict(each) for each in changes[:_SHOWN]],
+            "more": max(0, len(changes) - _SHOWN),
+            "used_by": [asdict(each) for each in uses[:_SHOWN]],
+        },
+    )
 
 
-async def run(context: ToolContext, arguments: ChangeDefinitions) -> Outcome:
-    def change() -> Outcome:
-        changes = _planned(context, arguments)
-        return _save(context, changes, arguments.message, arguments.revision)
-
-    return await off_loop(change)
+@in_thread_of_call
+def run(context: ToolContext, arguments: ChangeDefinitions) -> Outcome:
+    changes = _planned(context, arguments)
+    return _save(context, changes, arguments.message, arguments.revision)
 
 
 def _save(
@@ -148,30 +144,23 @@ def _changed(revision: int, changes: list[EntryChange]) -> Outcome:
     )
 
 
-async def take_back(context: ToolContext, arguments: ChangeDefinitions, inverse: Json) -> Outcome:
-    def restore() -> Outcome:
-        changes = [EntryChange(**each) for each in inverse["changes"]]
-        return _save(context, changes, f"Undid: {arguments.message or _summary(changes)}", None)
-
-    return await off_loop(restore)
+@in_thread_of_call
+def take_back(context: ToolContext, arguments: ChangeDefinitions, inverse: Json) -> Outcome:
+    changes = [EntryChange(**each) for each in inverse["changes"]]
+    return _save(context, changes, f"Undid: {arguments.message or _summary(changes)}", None)
 
 
-async def reconcile(
-    context: ToolContext, _arguments: ChangeDefinitions, ticket: Ticket
-) -> Reconciled:
+@in_thread_of_call
+def reconcile(context: ToolContext, _arguments: ChangeDefinitions, ticket: Ticket) -> Reconciled:
     """A revision remembers the call that made it."""
-
-    def look() -> Reconciled:
-        store = _store(context)
-        made = store.made_by(context.scope, ticket.idempotency_key)
-        if made is None:
-            return Reconciled(Found.not_happened)
-        changes = diff_definitions(
-            store.at(context.scope, made.revision - 1).definitions, made.definitions
-        )
-        return happened(_changed(made.revision, changes))
-
-    return await off_loop(look)
+    store = _store(context)
+    made = store.made_by(context.scope, ticket.idempotency_key)
+    if made is None:
+        return Reconciled(Found.not_happened)
+    changes = diff_definitions(
+        store.at(context.scope, made.revision - 1).definitions, made.definitions
+    )
+    return happened(_changed(made.revision, changes))
 
 
 add_tool(

@@ -20,7 +20,7 @@ from steward.connections import NetworkPolicies, NetworkPolicy
 from steward.core import Denied, NetworkRules, check_rules
 from steward.identity import Role
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop
+from steward.tools._calls import happened, in_thread_of_call, off_loop
 from steward.tools._installation import NETWORK
 
 _LONGEST: Final = 300
@@ -63,15 +63,13 @@ def _summary(level: str) -> str:
     return f"Change the network policy of the {level}"
 
 
-async def preview(context: ToolContext, arguments: ChangeNetwork) -> Preview:
-    def look() -> Preview:
-        policies = _policies(context, arguments.level)
-        check_rules(arguments.rules)
-        current = policies.current(context.scope, arguments.level)
-        details = {"before": _shown(current.rules), "after": _shown(arguments.rules)}
-        return Preview(_summary(arguments.level), details)
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: ChangeNetwork) -> Preview:
+    policies = _policies(context, arguments.level)
+    check_rules(arguments.rules)
+    current = policies.current(context.scope, arguments.level)
+    details = {"before": _shown(current.rules), "after": _shown(arguments.rules)}
+    return Preview(_summary(arguments.level), details)
 
 
 async def run(context: ToolContext, arguments: ChangeNetwork) -> Outcome:
@@ -80,26 +78,20 @@ async def run(context: ToolContext, arguments: ChangeNetwork) -> Outcome:
     )
 
 
-async def take_back(context: ToolContext, arguments: ChangeNetwork, inverse: Json) -> Outcome:
+@in_thread_of_call
+def take_back(context: ToolContext, arguments: ChangeNetwork, inverse: Json) -> Outcome:
     """Sets the rules that were there before; refused where somebody changed them since."""
-
-    def restore() -> Outcome:
-        policies = _policies(context, arguments.level)
-        before = policies.at(context.scope, arguments.level, inverse["revision"] - 1)
-        return _saved(context, arguments.level, before.rules, inverse["revision"])
-
-    return await off_loop(restore)
+    policies = _policies(context, arguments.level)
+    before = policies.at(context.scope, arguments.level, inverse["revision"] - 1)
+    return _saved(context, arguments.level, before.rules, inverse["revision"])
 
 
-async def reconcile(context: ToolContext, arguments: ChangeNetwork, ticket: Ticket) -> Reconciled:
+@in_thread_of_call
+def reconcile(context: ToolContext, arguments: ChangeNetwork, ticket: Ticket) -> Reconciled:
     """A revision remembers the call that made it."""
-
-    def look() -> Reconciled:
-        policies = context.services.use(NETWORK)
-        made = policies.made_by(context.scope, arguments.level, ticket.idempotency_key)
-        return Reconciled(Found.not_happened) if made is None else happened(_changed(made))
-
-    return await off_loop(look)
+    policies = context.services.use(NETWORK)
+    made = policies.made_by(context.scope, arguments.level, ticket.idempotency_key)
+    return Reconciled(Found.not_happened) if made is None else happened(_changed(made))
 
 
 def _saved(context: ToolContext, level: str, rules: NetworkRules, revision: int) -> Outcome:

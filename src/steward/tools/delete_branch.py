@@ -8,7 +8,7 @@ from steward.broker import TARGET, Arguments, Effects, Outcome, Preview, Risk, T
 from steward.core import Conflict
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._branches import on_branch
-from steward.tools._calls import agreed, bench, happened, off_loop
+from steward.tools._calls import agreed, bench, happened, in_thread_of_call
 from steward.tools._commits import workspace
 
 
@@ -18,17 +18,15 @@ class DeleteBranch(Arguments):
     )
 
 
-async def preview(context: ToolContext, arguments: DeleteBranch) -> Preview:
-    def look() -> Preview:
-        _refuse_foreign(context, arguments.name)
-        head = workspace(context).branch(arguments.name).head
-        return Preview(
-            summary=f"Delete the branch {arguments.name!r}",
-            details={"commit": head},
-            payload={"commit": head},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: DeleteBranch) -> Preview:
+    _refuse_foreign(context, arguments.name)
+    head = workspace(context).branch(arguments.name).head
+    return Preview(
+        summary=f"Delete the branch {arguments.name!r}",
+        details={"commit": head},
+        payload={"commit": head},
+    )
 
 
 def _refuse_foreign(context: ToolContext, name: str) -> None:
@@ -36,21 +34,19 @@ def _refuse_foreign(context: ToolContext, name: str) -> None:
         on_branch(context, name)
 
 
-async def run(context: ToolContext, arguments: DeleteBranch) -> Outcome:
-    def delete() -> Outcome:
-        _refuse_foreign(context, arguments.name)
-        place, promised = workspace(context), agreed(context).get("commit")
-        head = place.branch(arguments.name).head
-        if promised is not None and promised != head:
-            raise Conflict(
-                f"The branch {arguments.name!r} changed since the preview was made; look at it again."
-            )
-        # Undo must find the commit, whatever retention removes meanwhile.
-        bench(context).versions.pin(context.scope, "run", context.run_id, commits=(head,))
-        place.delete_branch(arguments.name)
-        return _deleted(arguments.name, head)
-
-    return await off_loop(delete)
+@in_thread_of_call
+def run(context: ToolContext, arguments: DeleteBranch) -> Outcome:
+    _refuse_foreign(context, arguments.name)
+    place, promised = workspace(context), agreed(context).get("commit")
+    head = place.branch(arguments.name).head
+    if promised is not None and promised != head:
+        raise Conflict(
+            f"The branch {arguments.name!r} changed since the preview was made; look at it again."
+        )
+    # Undo must find the commit, whatever retention removes meanwhile.
+    bench(context).versions.pin(context.scope, "run", context.run_id, commits=(head,))
+    place.delete_branch(arguments.name)
+    return _deleted(arguments.name, head)
 
 
 def _deleted(name: str, head: str | None) -> Outcome:
@@ -58,25 +54,20 @@ def _deleted(name: str, head: str | None) -> Outcome:
     return Outcome(value=value, summary=f"Deleted the branch {name!r}", inverse=value)
 
 
-async def bring_back(context: ToolContext, _arguments: DeleteBranch, inverse: Json) -> Outcome:
-    def create() -> Outcome:
-        made = workspace(context).create_branch(inverse["name"], inverse["commit"])
-        value = {"name": made.name, "commit": made.head}
-        return Outcome(value=value, summary=f"Brought back the branch {made.name!r}")
-
-    return await off_loop(create)
+@in_thread_of_call
+def bring_back(context: ToolContext, _arguments: DeleteBranch, inverse: Json) -> Outcome:
+    made = workspace(context).create_branch(inverse["name"], inverse["commit"])
+    value = {"name": made.name, "commit": made.head}
+    return Outcome(value=value, summary=f"Brought back the branch {made.name!r}")
 
 
-async def reconcile(context: ToolContext, arguments: DeleteBranch, ticket: Ticket) -> Reconciled:
+@in_thread_of_call
+def reconcile(context: ToolContext, arguments: DeleteBranch, ticket: Ticket) -> Reconciled:
     """Names are unique: a branch that is gone was deleted by this call, or by another that stops it anyway."""
-
-    def look() -> Reconciled:
-        if any(branch.name == arguments.name for branch in workspace(context).branches()):
-            return Reconciled(Found.not_happened)
-        payload = ticket.request.get("payload") or {}
-        return happened(_deleted(arguments.name, payload.get("commit")))
-
-    return await off_loop(look)
+    if any(branch.name == arguments.name for branch in workspace(context).branches()):
+        return Reconciled(Found.not_happened)
+    payload = ticket.request.get("payload") or {}
+    return happened(_deleted(arguments.name, payload.get("commit")))
 
 
 add_tool(

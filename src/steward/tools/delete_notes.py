@@ -9,7 +9,7 @@ from steward.broker import TARGET, Arguments, Effects, Outcome, Preview, Risk, T
 from steward.core import Denied, NotFound
 from steward.identity import Role
 from steward.runs import Reconciled, Ticket
-from steward.tools._calls import off_loop
+from steward.tools._calls import in_thread_of_call
 from steward.tools._installation import ROLE_OF
 from steward.tools._notes import (
     Note,
@@ -31,24 +31,20 @@ class DeleteNotes(Arguments):
     )
 
 
-async def preview(context: ToolContext, arguments: DeleteNotes) -> Preview:
-    def look() -> Preview:
-        notes = _wanted(context, arguments)
-        shown = [{"note": each.number, "text": in_short(each.text)} for each in notes[:20]]
-        return Preview(summary=_summary(arguments, len(notes)), details={"notes": shown})
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: DeleteNotes) -> Preview:
+    notes = _wanted(context, arguments)
+    shown = [{"note": each.number, "text": in_short(each.text)} for each in notes[:20]]
+    return Preview(summary=_summary(arguments, len(notes)), details={"notes": shown})
 
 
-async def run(context: ToolContext, arguments: DeleteNotes) -> Outcome:
-    def delete() -> Outcome:
-        wanted = [each.id for each in _wanted(context, arguments)]
-        gone = notes_of(context).delete(
-            context.scope, arguments.agent, wanted, by=context.author, call=call_of(context)
-        )
-        return deleted(gone, _summary(arguments, len(gone)))
-
-    return await off_loop(delete)
+@in_thread_of_call
+def run(context: ToolContext, arguments: DeleteNotes) -> Outcome:
+    wanted = [each.id for each in _wanted(context, arguments)]
+    gone = notes_of(context).delete(
+        context.scope, arguments.agent, wanted, by=context.author, call=call_of(context)
+    )
+    return deleted(gone, _summary(arguments, len(gone)))
 
 
 async def reconcile(context: ToolContext, arguments: DeleteNotes, ticket: Ticket) -> Reconciled:

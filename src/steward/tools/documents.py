@@ -19,7 +19,7 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.tools._calls import bench, heavy, listed, off_loop, source
+from steward.tools._calls import bench, heavy, in_thread_of_call, listed, off_loop, source
 from steward.tools._commits import (
     WRITTEN,
     base_as_agreed,
@@ -158,26 +158,23 @@ def _render(context: ToolContext, arguments: RenderXlsx) -> Commit:
     return place.commit(draft, context.branch)
 
 
-async def written(context: ToolContext, commit: Commit) -> Outcome:
+@in_thread_of_call
+def written(context: ToolContext, commit: Commit) -> Outcome:
     """The outcome of a commit of files."""
-
-    def describe() -> Outcome:
-        place, names = workspace(context), commit.arguments.get("datasets", [])
-        read = [place.dataset(name, commit.id) for name in names]
-        artifacts = files_of(context, commit)
-        return Outcome(
-            value={"commit": commit.id, "files": [artifact.name for artifact in artifacts]},
-            summary=commit.message,
-            artifacts=artifacts,
-            commits=(commit.id,),
-            sources=tuple(source(each.name, each.version) for each in read),
-            cost=Cost(
-                rows=sum(each.rows for each in read),
-                bytes=sum(artifact.size for artifact in artifacts),
-            ),
-        )
-
-    return await off_loop(describe)
+    place, names = workspace(context), commit.arguments.get("datasets", [])
+    read = [place.dataset(name, commit.id) for name in names]
+    artifacts = files_of(context, commit)
+    return Outcome(
+        value={"commit": commit.id, "files": [artifact.name for artifact in artifacts]},
+        summary=commit.message,
+        artifacts=artifacts,
+        commits=(commit.id,),
+        sources=tuple(source(each.name, each.version) for each in read),
+        cost=Cost(
+            rows=sum(each.rows for each in read),
+            bytes=sum(artifact.size for artifact in artifacts),
+        ),
+    )
 
 
 add_tool(

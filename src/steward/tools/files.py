@@ -25,7 +25,7 @@ from steward.broker import (
 )
 from steward.core import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.runs import Kind
-from steward.tools._calls import agreed, bench, off_loop
+from steward.tools._calls import agreed, bench, in_thread_of_call, off_loop
 from steward.tools._commits import WRITTEN, files_of, media_type, reconciling, workspace
 from steward.tools._installation import BLOBS, RUNS
 from steward.versions import Commit, Draft
@@ -163,18 +163,16 @@ def _commit(context: ToolContext, arguments: EditFile) -> Commit:
     return workspace(context).commit(draft, context.branch, base=head)
 
 
-async def edited(context: ToolContext, commit: Commit) -> Outcome:
-    def describe() -> Outcome:
-        artifacts = files_of(context, commit)
-        return Outcome(
-            value={"commit": commit.id, "path": commit.arguments.get("path")},
-            summary=commit.message,
-            artifacts=artifacts,
-            commits=(commit.id,),
-            cost=Cost(bytes=sum(artifact.size for artifact in artifacts)),
-        )
-
-    return await off_loop(describe)
+@in_thread_of_call
+def edited(context: ToolContext, commit: Commit) -> Outcome:
+    artifacts = files_of(context, commit)
+    return Outcome(
+        value={"commit": commit.id, "path": commit.arguments.get("path")},
+        summary=commit.message,
+        artifacts=artifacts,
+        commits=(commit.id,),
+        cost=Cost(bytes=sum(artifact.size for artifact in artifacts)),
+    )
 
 
 async def read(context: ToolContext, arguments: ReadArtifact) -> Outcome:

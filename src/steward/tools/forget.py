@@ -6,7 +6,7 @@ from pydantic import Field
 
 from steward.broker import PLAIN, Arguments, Effects, Outcome, Preview, Risk, ToolContext, add_tool
 from steward.runs import Reconciled, Ticket
-from steward.tools._calls import off_loop
+from steward.tools._calls import in_thread_of_call
 from steward.tools._notes import (
     call_of,
     deleted,
@@ -24,28 +24,24 @@ class Forget(Arguments):
     )
 
 
-async def preview(context: ToolContext, arguments: Forget) -> Preview:
-    def look() -> Preview:
-        notebook = notebook_of(context)
-        note = notes_of(context).numbered(context.scope, notebook, arguments.note)
-        return Preview(
-            summary=f"Delete note {note.number}: {in_short(note.text)}",
-            details={"agent": notebook.agent},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: Forget) -> Preview:
+    notebook = notebook_of(context)
+    note = notes_of(context).numbered(context.scope, notebook, arguments.note)
+    return Preview(
+        summary=f"Delete note {note.number}: {in_short(note.text)}",
+        details={"agent": notebook.agent},
+    )
 
 
-async def run(context: ToolContext, arguments: Forget) -> Outcome:
-    def delete() -> Outcome:
-        notes, notebook = notes_of(context), notebook_of(context)
-        note = notes.numbered(context.scope, notebook, arguments.note)
-        gone = notes.delete(
-            context.scope, notebook.agent, [note.id], by=context.author, call=call_of(context)
-        )
-        return deleted(gone, f"Note {arguments.note} deleted")
-
-    return await off_loop(delete)
+@in_thread_of_call
+def run(context: ToolContext, arguments: Forget) -> Outcome:
+    notes, notebook = notes_of(context), notebook_of(context)
+    note = notes.numbered(context.scope, notebook, arguments.note)
+    gone = notes.delete(
+        context.scope, notebook.agent, [note.id], by=context.author, call=call_of(context)
+    )
+    return deleted(gone, f"Note {arguments.note} deleted")
 
 
 async def reconcile(context: ToolContext, arguments: Forget, ticket: Ticket) -> Reconciled:

@@ -20,7 +20,7 @@ from steward.broker import (
 )
 from steward.core import Conflict, NotFound
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import agreed, happened, off_loop, plain
+from steward.tools._calls import agreed, happened, in_thread_of_call, off_loop, plain
 from steward.tools._commits import entries, reconciling, workspace
 from steward.versions import MAIN, Commit, EntryChange
 
@@ -64,29 +64,25 @@ class Restore(Arguments):
     )
 
 
-async def preview_snapshot(context: ToolContext, arguments: Snapshot) -> Preview:
-    def look() -> Preview:
-        commit = workspace(context).commit_at(arguments.source or context.branch)
-        return Preview(
-            summary=f"Name the state {commit.id} as {arguments.kind} {arguments.name!r}",
-            details={"commit": commit.id, "message": commit.message},
-            payload={"commit": commit.id},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview_snapshot(context: ToolContext, arguments: Snapshot) -> Preview:
+    commit = workspace(context).commit_at(arguments.source or context.branch)
+    return Preview(
+        summary=f"Name the state {commit.id} as {arguments.kind} {arguments.name!r}",
+        details={"commit": commit.id, "message": commit.message},
+        payload={"commit": commit.id},
+    )
 
 
-async def snapshot(context: ToolContext, arguments: Snapshot) -> Outcome:
-    def make() -> Outcome:
-        place = workspace(context)
-        start = agreed(context).get("commit") or arguments.source or context.branch
-        if arguments.kind == "branch":
-            head = place.create_branch(arguments.name, start).head
-        else:
-            head = place.snapshot(arguments.name, start, arguments.message).commit
-        return _named(arguments, head)
-
-    return await off_loop(make)
+@in_thread_of_call
+def snapshot(context: ToolContext, arguments: Snapshot) -> Outcome:
+    place = workspace(context)
+    start = agreed(context).get("commit") or arguments.source or context.branch
+    if arguments.kind == "branch":
+        head = place.create_branch(arguments.name, start).head
+    else:
+        head = place.snapshot(arguments.name, start, arguments.message).commit
+    return _named(arguments, head)
 
 
 def _named(arguments: Snapshot, commit: str) -> Outcome:
@@ -96,23 +92,21 @@ def _named(arguments: Snapshot, commit: str) -> Outcome:
     )
 
 
-async def forget_snapshot(context: ToolContext, _arguments: Snapshot, inverse: Json) -> Outcome:
-    def remove() -> Outcome:
-        place, name = workspace(context), inverse["name"]
-        now = _commit_named(context, inverse["kind"], name)
-        # A branch whose work was taken back again is as it was cut.
-        kept = inverse["kind"] == "branch" and not place.diff(inverse["commit"], now).entries
-        if now != inverse["commit"] and not kept:
-            raise Conflict(
-                f"{inverse['kind']} {name!r} names another commit by now; it is not removed."
-            )
-        if inverse["kind"] == "branch":
-            place.delete_branch(name)
-        else:
-            place.delete_snapshot(name)
-        return Outcome(value={"removed": name}, summary=f"{inverse['kind']} {name!r} removed")
-
-    return await off_loop(remove)
+@in_thread_of_call
+def forget_snapshot(context: ToolContext, _arguments: Snapshot, inverse: Json) -> Outcome:
+    place, name = workspace(context), inverse["name"]
+    now = _commit_named(context, inverse["kind"], name)
+    # A branch whose work was taken back again is as it was cut.
+    kept = inverse["kind"] == "branch" and not place.diff(inverse["commit"], now).entries
+    if now != inverse["commit"] and not kept:
+        raise Conflict(
+            f"{inverse['kind']} {name!r} names another commit by now; it is not removed."
+        )
+    if inverse["kind"] == "branch":
+        place.delete_branch(name)
+    else:
+        place.delete_snapshot(name)
+    return Outcome(value={"removed": name}, summary=f"{inverse['kind']} {name!r} removed")
 
 
 def _commit_named(context: ToolContext, kind: str, name: str) -> str:
@@ -125,40 +119,33 @@ def _commit_named(context: ToolContext, kind: str, name: str) -> str:
     return found
 
 
-async def reconcile_snapshot(
-    context: ToolContext, arguments: Snapshot, _ticket: Ticket
-) -> Reconciled:
+@in_thread_of_call
+def reconcile_snapshot(context: ToolContext, arguments: Snapshot, _ticket: Ticket) -> Reconciled:
     """Names are unique: one that is there, by this author, was made by this call or stops it anyway."""
-
-    def look() -> Reconciled:
-        place = workspace(context)
-        known = {
-            (item.name, item.created_by)
-            for item in (place.branches() if arguments.kind == "branch" else place.tags())
-        }
-        if (arguments.name, context.author) not in known:
-            return Reconciled(Found.not_happened)
-        commit = _commit_named(context, arguments.kind, arguments.name)
-        return happened(_named(arguments, commit))
-
-    return await off_loop(look)
+    place = workspace(context)
+    known = {
+        (item.name, item.created_by)
+        for item in (place.branches() if arguments.kind == "branch" else place.tags())
+    }
+    if (arguments.name, context.author) not in known:
+        return Reconciled(Found.not_happened)
+    commit = _commit_named(context, arguments.kind, arguments.name)
+    return happened(_named(arguments, commit))
 
 
-async def preview_undo(context: ToolContext, arguments: Undo) -> Preview:
-    def look() -> Preview:
-        plan = workspace(context).undo_plan(arguments.commit, context.branch)
-        return Preview(
-            summary=f"Take back: {plan.commit.message}",
-            details={
-                "counts": {"entries": len(plan.entries), "dependants": len(plan.dependants)},
-                "entries": entries(plan.entries),
-                "dependants": plain(plan.dependants),
-                "blocked": list(plan.blocked),
-            },
-            payload={"commit": plan.commit.id, "entries": _wanted(plan.entries)},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview_undo(context: ToolContext, arguments: Undo) -> Preview:
+    plan = workspace(context).undo_plan(arguments.commit, context.branch)
+    return Preview(
+        summary=f"Take back: {plan.commit.message}",
+        details={
+            "counts": {"entries": len(plan.entries), "dependants": len(plan.dependants)},
+            "entries": entries(plan.entries),
+            "dependants": plain(plan.dependants),
+            "blocked": list(plan.blocked),
+        },
+        payload={"commit": plan.commit.id, "entries": _wanted(plan.entries)},
+    )
 
 
 def _wanted(changes: tuple[EntryChange, ...]) -> list[list[Any]]:
@@ -178,12 +165,10 @@ async def undo(context: ToolContext, arguments: Undo) -> Outcome:
     return await moved(context, await off_loop(take_back))
 
 
-async def preview_redo(context: ToolContext, _arguments: Redo) -> Preview:
-    def look() -> Preview:
-        head = workspace(context).branch(context.branch).head
-        return Preview(summary="Take back the last undo", payload={"head": head})
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview_redo(context: ToolContext, _arguments: Redo) -> Preview:
+    head = workspace(context).branch(context.branch).head
+    return Preview(summary="Take back the last undo", payload={"head": head})
 
 
 async def redo(context: ToolContext, _arguments: Redo) -> Outcome:
@@ -196,16 +181,14 @@ async def redo(context: ToolContext, _arguments: Redo) -> Outcome:
     return await moved(context, await off_loop(take_back))
 
 
-async def preview_restore(context: ToolContext, arguments: Restore) -> Preview:
-    def look() -> Preview:
-        found = _restoring(context, arguments)
-        return Preview(
-            summary=f"Bring {len(found)} datasets and files of {context.branch} back to {arguments.to}",
-            details={"counts": {"entries": len(found)}, "entries": entries(found)},
-            payload={"entries": _wanted(found)},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview_restore(context: ToolContext, arguments: Restore) -> Preview:
+    found = _restoring(context, arguments)
+    return Preview(
+        summary=f"Bring {len(found)} datasets and files of {context.branch} back to {arguments.to}",
+        details={"counts": {"entries": len(found)}, "entries": entries(found)},
+        payload={"entries": _wanted(found)},
+    )
 
 
 def _restoring(context: ToolContext, arguments: Restore) -> tuple[EntryChange, ...]:

@@ -15,7 +15,7 @@ from steward.broker import (
     add_tool,
 )
 from steward.runs import Found, Json, Reconciled, Ticket
-from steward.tools._calls import happened, off_loop
+from steward.tools._calls import happened, in_thread_of_call
 from steward.tools._notes import (
     LONGEST,
     Note,
@@ -34,58 +34,47 @@ class Remember(Arguments):
     )
 
 
-async def preview(context: ToolContext, arguments: Remember) -> Preview:
-    def look() -> Preview:
-        notebook = notebook_of(context)
-        kept = notes_of(context).room_for(context.scope, notebook, arguments.text)
-        return Preview(
-            summary=f"Keep a note: {in_short(arguments.text)}",
-            details={"agent": notebook.agent, "kept": kept, "most": notebook.keep},
-        )
-
-    return await off_loop(look)
+@in_thread_of_call
+def preview(context: ToolContext, arguments: Remember) -> Preview:
+    notebook = notebook_of(context)
+    kept = notes_of(context).room_for(context.scope, notebook, arguments.text)
+    return Preview(
+        summary=f"Keep a note: {in_short(arguments.text)}",
+        details={"agent": notebook.agent, "kept": kept, "most": notebook.keep},
+    )
 
 
-async def run(context: ToolContext, arguments: Remember) -> Outcome:
-    def write() -> Outcome:
-        note, is_new = notes_of(context).write(
-            context.scope,
-            notebook_of(context),
-            arguments.text,
-            author=context.author,
-            run_id=context.run_id,
-            call=call_of(context),
-        )
-        return _kept(note, is_new=is_new)
-
-    return await off_loop(write)
+@in_thread_of_call
+def run(context: ToolContext, arguments: Remember) -> Outcome:
+    note, is_new = notes_of(context).write(
+        context.scope,
+        notebook_of(context),
+        arguments.text,
+        author=context.author,
+        run_id=context.run_id,
+        call=call_of(context),
+    )
+    return _kept(note, is_new=is_new)
 
 
-async def take_back(context: ToolContext, _arguments: Remember, inverse: Json) -> Outcome:
-    def delete() -> Outcome:
-        gone = notes_of(context).delete(
-            context.scope,
-            inverse["agent"],
-            inverse["notes"],
-            by=context.author,
-            call=call_of(context),
-        )
-        # Somebody may have deleted it before: then there is nothing left to take back.
-        return Outcome(value={"deleted": len(gone)}, summary=f"{len(gone)} notes deleted")
-
-    return await off_loop(delete)
+@in_thread_of_call
+def take_back(context: ToolContext, _arguments: Remember, inverse: Json) -> Outcome:
+    gone = notes_of(context).delete(
+        context.scope,
+        inverse["agent"],
+        inverse["notes"],
+        by=context.author,
+        call=call_of(context),
+    )
+    # Somebody may have deleted it before: then there is nothing left to take back.
+    return Outcome(value={"deleted": len(gone)}, summary=f"{len(gone)} notes deleted")
 
 
-async def reconcile(context: ToolContext, _arguments: Remember, ticket: Ticket) -> Reconciled:
+@in_thread_of_call
+def reconcile(context: ToolContext, _arguments: Remember, ticket: Ticket) -> Reconciled:
     """A note knows the call that wrote it."""
-
-    def look() -> Reconciled:
-        note = notes_of(context).written_by(context.scope, ticket.idempotency_key)
-        return (
-            Reconciled(Found.not_happened) if note is None else happened(_kept(note, is_new=True))
-        )
-
-    return await off_loop(look)
+    note = notes_of(context).written_by(context.scope, ticket.idempotency_key)
+    return Reconciled(Found.not_happened) if note is None else happened(_kept(note, is_new=True))
 
 
 def _kept(note: Note, *, is_new: bool) -> Outcome:

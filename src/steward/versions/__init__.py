@@ -5,20 +5,15 @@ what changed. Operations on data take the `Table` of a version and know nothing 
 """
 
 from steward.versions._branches import MAIN
-from steward.versions._delta import Exported
 from steward.versions._edit import Counts
 from steward.versions._manifest import Layout
 from steward.versions._names import checked_dataset_name
 from steward.versions._record import Draft, calls_only, on_ticket
-from steward.versions._versions import EditOutcome, Versions
-from steward.versions._viewing import View
+from steward.versions._versions import Versions
 from steward.versions._workspace import Workspace
 from steward.versions._write import Sizes
 from steward.versions.diffs import (
-    ColumnChange,
-    CommitDiff,
     DiffPage,
-    DiffRow,
     VersionDiff,
 )
 from steward.versions.edits import (
@@ -38,11 +33,8 @@ from steward.versions.results import (
     Dataset,
     Dependant,
     EntryChange,
-    EntryConflict,
     FileEntry,
     Merge,
-    SweepReport,
-    Tag,
     Touched,
     UndoPlan,
     Version,
@@ -53,22 +45,16 @@ __all__ = [
     "MAIN",
     "Branch",
     "CellValue",
-    "ColumnChange",
     "Commit",
-    "CommitDiff",
     "Counts",
     "Dataset",
     "Delete",
     "DeleteRows",
     "Dependant",
     "DiffPage",
-    "DiffRow",
     "Draft",
     "Edit",
-    "EditOutcome",
     "EntryChange",
-    "EntryConflict",
-    "Exported",
     "FileEntry",
     "Insert",
     "InsertRows",
@@ -76,8 +62,6 @@ __all__ = [
     "Merge",
     "SetCells",
     "Sizes",
-    "SweepReport",
-    "Tag",
     "Touched",
     "UndoPlan",
     "Update",
@@ -86,7 +70,6 @@ __all__ = [
     "VersionConflict",
     "VersionDiff",
     "Versions",
-    "View",
     "Workspace",
     "calls_only",
     "checked_dataset_name",

@@ -9,7 +9,7 @@ from typing import Final
 import duckdb
 import sqlalchemy as sa
 
-from steward.core import Clock, NotFound, fault
+from steward.core import Clock, NotFound, copied, fault
 from steward.store import Database, Scope, Transaction
 from steward.tables import DEFAULT_LIMITS, Limits, session
 from steward.versions import _tables as tables
@@ -161,13 +161,11 @@ class Content:
 
 
 def described(manifest: Manifest) -> Version:
-    return Version(
-        id=manifest.id,
-        rows=manifest.rows,
+    return copied(
+        Version,
+        manifest,
         bytes=manifest.size,
         columns=manifest.public_columns,
-        layout=manifest.layout,
-        family=manifest.family,
         parts=len(manifest.segments),
         patched_rows=sum(s.patch.rows for s in manifest.segments if s.patch),
     )

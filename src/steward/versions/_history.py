@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from steward.core import Invalid, NotFound, is_id
+from steward.core import Invalid, NotFound, copied, is_id
 from steward.store import Prepared, Transaction
 from steward.versions import _tables as tables
 from steward.versions._tree import Node, Tree, parse
@@ -268,15 +268,7 @@ def load_nodes(
 
 
 def branch(row: Row) -> Branch:
-    return Branch(
-        id=row.id,
-        workspace_id=row.workspace_id,
-        name=row.name,
-        head=row.head_id,
-        protected=row.protected,
-        created_at=row.created_at,
-        created_by=row.created_by,
-    )
+    return copied(Branch, row, head=row.head_id)
 
 
 def tag(row: Row) -> Tag:
@@ -284,16 +276,11 @@ def tag(row: Row) -> Tag:
 
 
 def commit(row: Row, changes: tuple[EntryChange, ...]) -> Commit:
-    return Commit(
-        id=row.id,
+    return copied(
+        Commit,
+        row,
         parent=row.parent_id,
         merged=row.merged_id,
-        author=row.author,
-        message=row.message,
-        operation=row.operation,
-        arguments=row.arguments,
-        created_at=row.created_at,
-        run_id=row.run_id,
         undoes=row.undoes_id,
         redoes=row.redoes_id,
         expired=row.expired_at is not None,

@@ -11,12 +11,12 @@ from steward.versions import Versions
 from steward.workbench.bringing import ORIGINALS, Bringing
 from steward.workbench.datasets import DatasetCard, Datasets
 from steward.workbench.insights import Insights, Kind
-from steward.workbench.landing import land
-from steward.workbench.operations import OperationInfo, Operations, Planned
+from steward.workbench.operations import Operations, Planned
 from steward.workbench.outputs import Exported, Format, Outputs
 from steward.workbench.reporting import Reporting
 from steward.workbench.resolving import Resolving
 from steward.workbench.rows import Filter, Operator, RowPage, Sort
+from steward.workbench.sandbox_results import land
 from steward.workbench.saved_queries import SavedQueries, SavedQuery
 from steward.workbench.uploads import Upload, UploadLimits, Uploads
 
@@ -28,7 +28,6 @@ __all__ = [
     "Filter",
     "Format",
     "Kind",
-    "OperationInfo",
     "Operator",
     "Planned",
     "RowPage",

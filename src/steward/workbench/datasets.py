@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import BoundedSemaphore, Lock
 
-from steward.core import Invalid
+from steward.core import Invalid, copied
 from steward.store import Scope
 from steward.tables import Column, session
 from steward.versions import (
@@ -177,12 +177,9 @@ class Datasets:
 
 
 def _card(dataset: Dataset, last: Touched | None) -> DatasetCard:
-    return DatasetCard(
-        name=dataset.name,
-        version=dataset.version,
-        rows=dataset.rows,
-        bytes=dataset.bytes,
-        columns=dataset.columns,
+    return copied(
+        DatasetCard,
+        dataset,
         changed_at=last.at if last else None,
         changed_by=last.by if last else None,
         operation=last.operation if last else None,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from steward.agents.chat import _tables as tables
-from steward.core import NotFound
+from steward.core import NotFound, copied
 from steward.store import Transaction
 
 _T: Final = tables.threads.c
@@ -73,16 +73,11 @@ def turn_row(tx: Transaction, thread_id: str, run_id: str) -> sa.Row[Any]:
 
 
 def turn_of_row(row: sa.Row[Any], siblings: tuple[str, ...] = ()) -> Turn:
-    return Turn(
-        run_id=row.run_id,
-        thread_id=row.thread_id,
-        parent=row.parent,
-        message=row.message,
+    return copied(
+        Turn,
+        row,
         mentions=tuple(row.mentions),
         attachments=tuple(Attachment(**item) for item in row.attachments),
-        query_type=row.query_type,
-        created_by=row.created_by,
-        created_at=row.created_at,
         siblings=siblings,
     )
 

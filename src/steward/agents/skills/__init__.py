@@ -7,15 +7,12 @@ from steward.agents.skills.changes import FileChange, text_of
 from steward.agents.skills.check import Checked, check
 from steward.agents.skills.model import (
     SKILL_FILE,
-    Fault,
     Origin,
     Script,
     Skill,
-    SkillCard,
-    SkillDocument,
 )
 from steward.agents.skills.paths import is_junk
-from steward.agents.skills.prompts import reference_of, skill_text, tools_for
+from steward.agents.skills.prompts import skill_text, tools_for
 from steward.agents.skills.registry import Skills
 from steward.agents.skills.scripts import ScriptTools
 
@@ -23,22 +20,18 @@ __all__ = [
     "MOST_ARCHIVE_BYTES",
     "SKILL_FILE",
     "Checked",
-    "Fault",
     "FileChange",
     "Listed",
     "Origin",
     "Script",
     "ScriptTools",
     "Skill",
-    "SkillCard",
-    "SkillDocument",
     "Skills",
     "Version",
     "builtin_skills",
     "check",
     "is_junk",
     "read_folder",
-    "reference_of",
     "skill_text",
     "skills_in",
     "text_of",

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from steward.agents.skills import _tables as tables
 from steward.agents.skills.builtin import builtin_skills
 from steward.agents.skills.model import Origin, Skill
-from steward.core import NotFound, RevisionRequired, Stale
+from steward.core import NotFound, RevisionRequired, Stale, copied
 from steward.store import Prepared, Transaction
 
 _SKILLS = tables.skills.c
@@ -79,17 +79,13 @@ def is_own(row: Any) -> bool:
 
 
 def listed(row: Any, description: str) -> Listed:
-    return Listed(
-        name=row.name,
+    return copied(
+        Listed,
+        row,
         description=description,
         origin=Origin.project,
-        version=row.version,
         enabled=bool(row.enabled),
         shadows=row.name in builtin_skills(),
-        revision=row.revision,
-        updated_at=row.updated_at,
-        updated_by=row.updated_by,
-        deleted_at=row.deleted_at,
     )
 
 
@@ -109,16 +105,7 @@ def builtin(skill: Skill, row: Any) -> Listed:
 
 
 def version(row: Any) -> Version:
-    return Version(
-        name=row.name,
-        version=row.version,
-        digest=row.digest,
-        description=row.description,
-        files=tuple(row.files),
-        message=row.message,
-        author=row.author,
-        created_at=row.created_at,
-    )
+    return copied(Version, row, files=tuple(row.files))
 
 
 def in_force(tx: Transaction, row: Any) -> Any:

@@ -1,23 +1,16 @@
 """Cleaning: named operations that are planned, counted and reviewed before anything changes."""
 
 from steward.analysis.clean.categories import (
-    Category,
-    CategoryProposal,
-    Spelling,
     propose_categories,
 )
 from steward.analysis.clean.registry import Arguments, Operation, catalogue, clean, operation
-from steward.analysis.clean.suggest import Suggestion, suggest
+from steward.analysis.clean.suggest import suggest
 from steward.analysis.countries import Country, country_of
 
 __all__ = [
     "Arguments",
-    "Category",
-    "CategoryProposal",
     "Country",
     "Operation",
-    "Spelling",
-    "Suggestion",
     "catalogue",
     "clean",
     "country_of",

@@ -2,11 +2,9 @@
 
 from steward.analysis.correlate.results import (
     Association,
-    ColumnRole,
     Correlations,
-    Matrix,
     Measure,
 )
 from steward.analysis.correlate.run import correlate
 
-__all__ = ["Association", "ColumnRole", "Correlations", "Matrix", "Measure", "correlate"]
+__all__ = ["Association", "Correlations", "Measure", "correlate"]

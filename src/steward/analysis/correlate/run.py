@@ -15,7 +15,7 @@ from steward.analysis.correlate.results import (
     Measure,
 )
 from steward.analysis.correlate.significance import holm
-from steward.core import Invalid
+from steward.core import Invalid, copied
 from steward.tables import Table
 
 LIMIT_PAIRS = 5_000
@@ -100,19 +100,15 @@ def _association(judged: Judged, best: Measure, p_adjusted: float) -> Associatio
     direction = None
     if best.name in {"pearson", "spearman"}:
         direction = "rising" if best.value > 0 else "falling"
-    return Association(
-        first=judged.first,
-        second=judged.second,
+    return copied(
+        Association,
+        judged,
         measure=best.name,
-        relation=judged.relation,
         strength=strength,
         direction=direction,
-        rows=judged.rows,
         p_value=float(f"{judged.p_value:.6g}"),
         p_adjusted=float(f"{p_adjusted:.6g}"),
-        measures=judged.measures,
         summary=_summary(judged, best, strength, direction),
-        warnings=judged.warnings,
     )
 
 

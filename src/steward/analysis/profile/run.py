@@ -11,9 +11,9 @@ from steward.analysis.pii.values import Sample, Values, one_row, take
 from steward.analysis.profile import gaps, meanings, notes, spreads, texts
 from steward.analysis.profile.alike import find_alike
 from steward.analysis.profile.counting import SHOWN, Counted, Scope, Survey, top_values
-from steward.analysis.profile.hiding import hide
 from steward.analysis.profile.keys import suggest_keys
 from steward.analysis.profile.missing import missing_together
+from steward.analysis.profile.personal_data_masks import hide
 from steward.analysis.profile.results import (
     ColumnProfile,
     Dates,
@@ -26,7 +26,7 @@ from steward.analysis.profile.results import (
 from steward.analysis.profile.sampling import SAMPLE_TABLE, sample_rows
 from steward.analysis.profile.shapes import ColumnKind, Reading, reading
 from steward.analysis.profile.spreads import Distribution
-from steward.core import Invalid
+from steward.core import Invalid, copied
 from steward.tables import Column, Table, quote
 
 Progress = Callable[[int, int, str], None]
@@ -123,7 +123,9 @@ def _column(scope: Scope, column: Column, counted: Counted) -> ColumnProfile:
     number = None
     if read.kind is ColumnKind.NUMBER:
         number = spreads.number(scope, counted, read, shape.spread)
-    found = ColumnProfile(
+    found = copied(
+        ColumnProfile,
+        details,
         name=column.name,
         type=column.type,
         kind=read.kind.value,
@@ -135,18 +137,12 @@ def _column(scope: Scope, column: Column, counted: Counted) -> ColumnProfile:
         distinct_exact=counted.exact,
         unique=counted.unique if scope.rows else None,
         constant=counted.distinct == 1,
-        minimum=details.minimum,
-        maximum=details.maximum,
         top=tuple(ValueCount(value, int(rows)) for value, rows in top),
         top_exact=top_exact,
         number=number,
         quantiles=shape.quantiles,
         histogram=shape.histogram,
         outliers=shape.outliers,
-        text=details.text,
-        dates=details.dates,
-        meanings=details.meanings,
-        pii=details.pii,
         masked=False,
         notes=(),
     )

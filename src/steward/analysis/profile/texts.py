@@ -7,6 +7,7 @@ from steward.analysis.pii.values import Sample, one_row
 from steward.analysis.profile.counting import SHOWN, Counted, Scope
 from steward.analysis.profile.patterns import patterns
 from steward.analysis.profile.results import Text
+from steward.core import copied
 from steward.tables import literal
 
 # Compared as written; the variants people and programs really produce.
@@ -55,14 +56,10 @@ def measure(scope: Scope, counted: Counted) -> TextFacts:
 
 
 def describe(facts: TextFacts, counted: Counted, sample: Sample) -> Text:
-    return Text(
-        shortest=facts.shortest,
-        longest=facts.longest,
+    return copied(
+        Text,
+        facts,
         mean_length=round(facts.characters / counted.filled, 4) if counted.filled else 0.0,
-        empty=facts.empty,
-        blank=facts.blank,
-        padded=facts.padded,
-        placeholders=facts.placeholders,
         patterns=patterns((text, rows) for text, rows in sample.values if text),
         patterns_from=len(sample.values),
         patterns_exact=sample.complete,

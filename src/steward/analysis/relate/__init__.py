@@ -5,30 +5,20 @@ from collections.abc import Callable, Sequence
 import duckdb
 
 from steward.analysis.relate.model import (
-    Dependency,
-    Edge,
-    Graph,
     Join,
     Key,
-    NearKey,
     Node,
     Relations,
-    Relationship,
 )
 from steward.analysis.relate.names import words_of
 from steward.tables import Table
 
 __all__ = [
-    "Dependency",
-    "Edge",
-    "Graph",
     "Join",
     "Key",
-    "NearKey",
     "Node",
     "Progress",
     "Relations",
-    "Relationship",
     "relate",
     "words_of",
 ]

@@ -1,11 +1,11 @@
 """Entity resolution: rules proposed from the data, approved by people, carried out with Splink."""
 
 from steward.analysis.resolve.document import from_yaml, to_yaml
-from steward.analysis.resolve.estimates import Estimate, estimate
+from steward.analysis.resolve.estimates import estimate
 from steward.analysis.resolve.evidence import Evidence
 from steward.analysis.resolve.proposal import propose
 from steward.analysis.resolve.resolution import Resolution, resolve
-from steward.analysis.resolve.review import Pair, borderline
+from steward.analysis.resolve.review import borderline
 from steward.analysis.resolve.rules import (
     Decision,
     RowRef,
@@ -17,9 +17,7 @@ from steward.analysis.resolve.scored import Scored, open_scored, score
 
 __all__ = [
     "Decision",
-    "Estimate",
     "Evidence",
-    "Pair",
     "Resolution",
     "RowRef",
     "Rules",

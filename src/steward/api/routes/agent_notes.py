@@ -10,6 +10,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Output, Page
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.routes.agents import AgentName
+from steward.core import copied
 from steward.flows import DirectCall
 from steward.identity import Access
 
@@ -40,15 +41,11 @@ def list_agent_notes(request: Request, access: AsViewer, name: AgentName) -> Pag
     steward.agents.versions(access.scope, name)
     names = {each.user_id: each.name for each in steward.identity.members.page(access)}
     items = [
-        AgentNoteOut(
-            id=each.id,
-            number=each.number,
-            text=each.text,
+        copied(
+            AgentNoteOut,
+            each,
             per="person" if each.person else "project",
-            author=each.author,
             author_name=names.get(each.author),
-            run_id=each.run_id,
-            created_at=each.created_at,
         )
         for each in steward.agents.notes.visible(access.scope, name, access.user_id)
     ]

@@ -13,7 +13,7 @@ from steward.api.documents import IfMatch, Input, Output, Page, revision_from, s
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.app import Steward
 from steward.broker import Risk
-from steward.core import Invalid, NotFound, read_yaml
+from steward.core import Invalid, NotFound, copied, read_yaml
 from steward.flows import DirectCall, agent_trial
 from steward.identity import Access
 from steward.models import Role
@@ -300,12 +300,10 @@ def list_agent_versions(
     names = {each.user_id: each.name for each in steward.identity.members.page(access)}
     before = [*(each.agent for each in found), None][1:]
     items = [
-        AgentVersionOut(
-            version=each.version,
-            message=each.message,
-            author=each.author,
+        copied(
+            AgentVersionOut,
+            each,
             author_name=names.get(each.author),
-            created_at=each.created_at,
             archived=each.agent is None,
             changed=[change.field for change in changes_between(earlier, each.agent)],
         )
@@ -353,34 +351,21 @@ def agent_figures(
     found = steward.observations.agents.figures(
         access.scope, steward.clock.now(), days, name, sight.among
     )
-    return AgentFiguresOut(
-        works=found.works,
-        runs=found.runs,
-        failed_runs=found.failed_runs,
-        requests=found.requests,
-        tokens=found.tokens,
+    return copied(
+        AgentFiguresOut,
+        found,
         usd=found.nano_usd / NANO,
         seconds=found.milliseconds / 1000,
         days=[
-            AgentDayOut(
+            copied(
+                AgentDayOut,
+                each,
                 day=datetime.fromtimestamp(each.first_hour * 3600, UTC).date(),
-                works=each.works,
                 usd=each.nano_usd / NANO,
-                tokens=each.tokens,
                 seconds=each.milliseconds / 1000,
-                judged=each.judged,
-                adhered=each.adhered,
             )
             for each in found.days
         ],
-        tools=[AgentToolOut.model_validate(each) for each in found.tools],
-        failures=[AgentFailureOut.model_validate(each) for each in found.failures],
-        changes=found.changes,
-        undone=found.undone,
-        judged=found.judged,
-        adhered=found.adhered,
-        last_runs=[AgentRunOut.model_validate(each) for each in found.last_runs],
-        is_complete=found.is_complete,
     )
 
 

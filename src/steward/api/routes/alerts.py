@@ -23,7 +23,7 @@ from steward.api.documents import (
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.types import AlertId, RuleId
 from steward.app import Steward, alert_view, check_channels, flow_titles, people_names
-from steward.core import NotFound
+from steward.core import NotFound, copied
 from steward.identity import Access
 from steward.observe import (
     ALL,
@@ -170,29 +170,20 @@ class _Desk:
         )
 
     def alert_out(self, alert: Alert) -> AlertOut:
-        return AlertOut(
-            id=alert.id,
-            rule_id=alert.rule_id,
+        return copied(
+            AlertOut,
+            alert,
             name=alert.rule.name,
             sentence=sentence(alert.rule),
             figure=alert.rule.figure,
             condition=alert.rule.condition.kind,
             flow=alert.flow or None,
             flow_title=self.titled(alert.flow),
-            state=alert.state,
-            value=alert.value,
-            latest=alert.latest,
-            limit=alert.limit,
             changes=[one_line(each.sentence, 300) for each in alert.drift.drifted]
             if alert.drift is not None
             else [],
             run_id=alert.drift.run_id if alert.drift is not None else None,
-            opened_at=alert.opened_at,
-            acknowledged_at=alert.acknowledged_at,
             acknowledged_by=self.name(alert.acknowledged_by) if alert.acknowledged_by else None,
-            resolved_at=alert.resolved_at,
-            resolved_why=alert.resolved_why,
-            muted_until=alert.muted_until,
             sends=[self._send_out(each) for each in alert.sends],
         )
 

@@ -8,13 +8,14 @@ from pydantic import Field
 from steward.api.context import context_of, steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsOperator, AsSignedIn, AsViewer
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.seeing import Seeing
 from steward.api.types import PROJECT_ID, RUN_ID, RunId
+from steward.core import copied
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
 users_router = APIRouter(tags=["observe"])
-named = APIRouter(tags=["observe"])
+outside = APIRouter(tags=["observe"])
 
 
 class SpanRefOut(Output):
@@ -56,12 +57,9 @@ async def read_analysis(request: Request, access: AsViewer, run_id: RunId) -> An
     def read() -> AnalysisOut:
         analyses = context.steward.analyses
         found: Any = analyses.find(access, run_id)
-        return AnalysisOut(
-            run_id=found.run_id,
-            verdict=found.verdict,
-            summary=found.summary,
-            findings=[RunFindingOut.model_validate(each) for each in found.findings],
-            compared_with=found.compared_with,
+        return copied(
+            AnalysisOut,
+            found,
             has_model=analyses.has_model(access),
         )
 
@@ -73,7 +71,7 @@ async def start_analysis(request: Request, access: AsOperator, run_id: RunId) ->
     """Starts a run that explains another one in a model's words; its output has the text and the findings."""
     context = context_of(request)
     return await context.in_turn(
-        access, lambda: run_out(context.steward.analyses.start(access, run_id))
+        access, lambda: RunOut.model_validate(context.steward.analyses.start(access, run_id))
     )
 
 
@@ -83,10 +81,10 @@ def analyse_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> Run
     steward = steward_of(request)
     access = steward.identity.projects.enter(principal, body.project_id)
     Seeing(steward, access).refuse_hidden(runs=[body.run_id])
-    return run_out(steward.analyses.start(access, body.run_id))
+    return RunOut.model_validate(steward.analyses.start(access, body.run_id))
 
 
-@named.post("/api/analysis/run", status_code=status.HTTP_201_CREATED)
+@outside.post("/api/analysis/run", status_code=status.HTTP_201_CREATED)
 def analyse_named_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> RunOut:
     """The same, without the version of the API in its address."""
     return analyse_run(request, principal, body)

@@ -80,10 +80,6 @@ class DelegateIn(Input):
     user_id: str = Field(max_length=40)
 
 
-def approval_out(approval: Approval) -> ApprovalOut:
-    return ApprovalOut.model_validate(approval)
-
-
 @router.get("/inbox")
 def read_inbox(request: Request, access: AsViewerOrRunner) -> Page[WaitingOut]:
     """Everything that waits for the caller, what ends soonest first."""
@@ -115,14 +111,16 @@ def list_approvals(
     seeing = Seeing(steward_of(request), access)
     shown = kept(fetch, seeing.approval, lambda approval: approval.id)
     items, following = page(shown, lambda approval: approval.id, cursor, limit)
-    return Page(items=[approval_out(item) for item in items], next_cursor=following)
+    return Page(items=[ApprovalOut.model_validate(item) for item in items], next_cursor=following)
 
 
 @router.get("/approvals/{approval_id}")
 def read_approval(
     request: Request, access: AsViewerOrRunner, approval_id: ApprovalId
 ) -> ApprovalOut:
-    return approval_out(steward_of(request).governing.approvals.get(access, approval_id))
+    return ApprovalOut.model_validate(
+        steward_of(request).governing.approvals.get(access, approval_id)
+    )
 
 
 @router.post("/approvals/{approval_id}/decision")
@@ -133,7 +131,7 @@ async def decide_approval(
     deciding = steward_of(request).governing.deciding
     verdict = Verdict(body.approve, body.body_hash, body.reason, body.extent)
     found = await deciding.decide(access, approval_id, verdict, body.arguments)
-    return approval_out(found)
+    return ApprovalOut.model_validate(found)
 
 
 @router.post("/approvals/{approval_id}/delegate")
@@ -142,4 +140,4 @@ def delegate_approval(
 ) -> ApprovalOut:
     """Passes the decision on to somebody else of the project."""
     approvals = steward_of(request).governing.approvals
-    return approval_out(approvals.delegate(access, approval_id, body.user_id))
+    return ApprovalOut.model_validate(approvals.delegate(access, approval_id, body.user_id))

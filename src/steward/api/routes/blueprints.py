@@ -8,7 +8,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Output, Page, set_etag
 from steward.api.guards import AsEditor, AsViewer
-from steward.api.playbook_documents import PlaybookOut, card_out
+from steward.api.playbook_documents import PlaybookOut
 from steward.playbooks import Blueprint, as_yaml, compiled
 
 router = APIRouter(prefix="/projects/{project_id}/blueprints", tags=["playbooks"])
@@ -116,7 +116,7 @@ def fork_blueprint(
     """A draft playbook of the caller's own."""
     made = steward_of(request).playbooks.blueprints.fork(access, blueprint)
     set_etag(response, made.version)
-    return card_out(made)
+    return PlaybookOut.model_validate(made)
 
 
 class SampleOut(Output):

@@ -13,6 +13,7 @@ from steward.api.guards import AsAdmin, AsViewer
 from steward.api.types import BudgetId
 from steward.app import BudgetDesk, SeenBudget, Steward
 from steward.broker import BudgetLimits, PeriodBudget
+from steward.core import copied
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["budgets"])
@@ -145,9 +146,9 @@ def _out(seen: SeenBudget) -> BudgetOut:
             left=None if left is None else float(left),
         )
 
-    return BudgetOut(
-        id=kept.id,
-        revision=kept.revision,
+    return copied(
+        BudgetOut,
+        kept,
         kind=kept.document.kind,
         name=kept.document.name,
         title=seen.title,
@@ -157,7 +158,4 @@ def _out(seen: SeenBudget) -> BudgetOut:
         expected=None
         if seen.expected is None
         else ExpectedUseOut(usd=seen.expected.usd, low=seen.expected.low, high=seen.expected.high),
-        starts_at=kept.starts_at,
-        resets_at=kept.resets_at,
-        updated_at=kept.updated_at,
     )

@@ -10,7 +10,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut
-from steward.api.routes.history import CommitOut, DiffOut, commit_out
+from steward.api.routes.history import CommitOut, DiffOut
 from steward.flows import DirectCall
 from steward.identity import Access
 from steward.tools import change_arguments
@@ -111,4 +111,4 @@ def _applied(workbench: Workbench, access: Access, commit_id: str) -> AppliedOut
     if changed is not None and changed.before and changed.after:
         found = workbench.datasets.diff(access.scope, changed.before, changed.after)
         diff = DiffOut.model_validate(found)
-    return AppliedOut(commit=commit_out(commit), diff=diff)
+    return AppliedOut(commit=CommitOut.model_validate(commit), diff=diff)

@@ -23,6 +23,7 @@ from steward.api.routes.sign_ins import SignInOut, sign_in_out
 from steward.api.types import ConnectionId
 from steward.connections import Check, Connection, Connector, Desk, Draft, load_connectors
 from steward.connections.mcp import program_hash
+from steward.core import copied
 from steward.identity import Access, Role
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
@@ -115,14 +116,10 @@ def desk_of(request: Request) -> Desk:
 
 
 def _connector_out(connector: Connector[Any]) -> ConnectorOut:
-    return ConnectorOut(
-        kind=connector.kind,
-        title=connector.title,
-        description=connector.description,
-        use=connector.use,
+    return copied(
+        ConnectorOut,
+        connector,
         settings_schema=connector.schema(),
-        secrets=[SecretFieldOut.model_validate(each) for each in connector.secrets],
-        extra_secrets=connector.extra_secrets,
     )
 
 
@@ -153,11 +150,9 @@ def connection_out(
 
 
 def _draft(body: ConnectionIn) -> Draft:
-    return Draft(
-        name=body.name,
-        kind=body.kind,
-        settings=body.settings,
-        secrets=body.secrets,
+    return copied(
+        Draft,
+        body,
         scope_hint=body.scope_hint.strip(),
         values={name: value.get_secret_value() for name, value in body.values.items()},
     )

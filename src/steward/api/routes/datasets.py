@@ -10,12 +10,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsViewer
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import BranchName, DatasetName, Reference, RunId, VersionId
 from steward.core import Invalid, NotFound, Problem, in_words, mistakes, read_json
 from steward.flows import DirectCall
 from steward.identity import Access
-from steward.workbench import DatasetCard, Filter, Kind, Operator, Sort
+from steward.workbench import Filter, Kind, Operator, Sort
 
 router = APIRouter(prefix="/projects/{project_id}/datasets", tags=["datasets"])
 
@@ -101,10 +101,6 @@ _TOOLS: Final[dict[Kind, tuple[str, str]]] = {
 _FILTERS = TypeAdapter(list[FilterIn])
 
 
-def _dataset_out(card: DatasetCard) -> DatasetOut:
-    return DatasetOut.model_validate(card)
-
-
 def insight_out(
     request: Request, access: Access, known: dict[str, Any] | None, call: DirectCall
 ) -> InsightOut:
@@ -112,7 +108,7 @@ def insight_out(
     if known is not None:
         return InsightOut(result=known, run=None)
     run = steward_of(request).governing.direct_calls.start_once(access, call)
-    return InsightOut(result=None, run=run_out(run))
+    return InsightOut(result=None, run=RunOut.model_validate(run))
 
 
 def _insight(
@@ -140,7 +136,7 @@ def list_datasets(
 ) -> Page[DatasetOut]:
     """All datasets of a branch, by name."""
     cards = steward_of(request).workbench.datasets.page(access.scope, access.user_id, branch)
-    return Page(items=[_dataset_out(card) for card in cards], next_cursor=None)
+    return Page(items=[DatasetOut.model_validate(card) for card in cards], next_cursor=None)
 
 
 @router.get("/{dataset}")
@@ -148,7 +144,7 @@ def read_dataset(
     request: Request, access: AsViewer, dataset: DatasetName, at: Reference = "main"
 ) -> DatasetOut:
     datasets = steward_of(request).workbench.datasets
-    return _dataset_out(datasets.get(access.scope, access.user_id, dataset, at))
+    return DatasetOut.model_validate(datasets.get(access.scope, access.user_id, dataset, at))
 
 
 @router.get("/{dataset}/schema")
@@ -279,7 +275,7 @@ def export_dataset(
         "version": chosen,
     }
     call = DirectCall("export_dataset", arguments, f"Export {dataset}", subject="export")
-    return run_out(steward.governing.direct_calls.start(access, call))
+    return RunOut.model_validate(steward.governing.direct_calls.start(access, call))
 
 
 @router.get(

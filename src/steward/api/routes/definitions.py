@@ -10,6 +10,7 @@ from steward.api.context import context_of, steward_of
 from steward.api.documents import IfMatch, Input, Limit, Output, Page, revision_from, set_etag
 from steward.api.guards import AsEditor, AsViewer
 from steward.app import Steward
+from steward.core import copied
 from steward.definitions import (
     Definitions,
     DefinitionStore,
@@ -208,12 +209,10 @@ def list_definition_revisions(
     older = [each.definitions for each in found[1:]] + [Definitions()]
     names = {each.user_id: each.name for each in steward.identity.members.page(access)}
     items = [
-        DefinitionsRevisionOut(
-            revision=each.revision,
-            message=each.message,
-            author=each.author,
+        copied(
+            DefinitionsRevisionOut,
+            each,
             author_name=names.get(each.author or ""),
-            created_at=each.created_at,
             changes=len(diff_definitions(earlier, each.definitions)),
         )
         for each, earlier in zip(found[:limit], older, strict=False)

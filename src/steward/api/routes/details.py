@@ -11,7 +11,7 @@ from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
 from steward.app import agent_title, flow_titles
-from steward.observe import NANO, Detail, Detailed, Outage, Part, Sums
+from steward.observe import NANO, Detail, Detailed, Part, Sums
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 
@@ -114,7 +114,7 @@ def _detail_out(found: Detail, title: Callable[[str], str]) -> DetailOut:
         ],
         parts=[_part_out(part, title) for part in found.parts],
         failures=[FailureOut.model_validate(each) for each in found.failures],
-        outages=[_outage_out(each) for each in found.outages],
+        outages=[OutageOut.model_validate(each) for each in found.outages],
         latest=LatestRunsOut.model_validate(found.latest),
         is_complete=found.is_complete,
     )
@@ -124,10 +124,6 @@ def _part_out(part: Part, title: Callable[[str], str]) -> DetailPartOut:
     titles = {"flow": title, "agent": agent_title}
     named = titles.get(part.kind, str)(part.name)
     return DetailPartOut(kind=part.kind, name=part.name, title=named, **_sums(part.sums))
-
-
-def _outage_out(found: Outage) -> OutageOut:
-    return OutageOut.model_validate(found)
 
 
 def _sums(found: Sums) -> dict[str, float]:

@@ -11,6 +11,7 @@ from steward.api.documents import Input, Name, Output, Page
 from steward.api.guards import AsOrganisationOwner
 from steward.api.routes.scim import PATH
 from steward.api.types import PROJECT_ID, RoleName
+from steward.core import copied
 from steward.identity import Directory, GroupRule
 
 router = APIRouter(prefix="/projects/{project_id}/directories", tags=["directories"])
@@ -99,12 +100,8 @@ def _rules(body: RulesRequest) -> list[GroupRule]:
 
 def _out(request: Request, directory: Directory) -> DirectoryOut:
     public = steward_of(request).settings.http.public_url
-    return DirectoryOut(
-        id=directory.id,
-        name=directory.name,
-        rules=[GroupRuleIO.model_validate(rule) for rule in directory.rules],
+    return copied(
+        DirectoryOut,
+        directory,
         address=(public or str(request.base_url)).rstrip("/") + PATH,
-        created_at=directory.created_at,
-        expires_at=directory.expires_at,
-        last_used_at=directory.last_used_at,
     )

@@ -12,8 +12,8 @@ from steward.api.guards import AsAnyone
 from steward.core import Denied, Unavailable
 from steward.store import latest_revision, schema_revision
 
+outside = APIRouter(tags=["health"])
 router = APIRouter(tags=["health"])
-about_router = APIRouter(tags=["health"])
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 
@@ -32,13 +32,13 @@ class SigningKey(Output):
     pem: str = Field(description="The public key as PEM; `steward verify --key` takes it.")
 
 
-@router.get("/healthz")
+@outside.get("/healthz")
 def health() -> Health:
     """The process answers."""
     return Health(status="ok")
 
 
-@router.get("/readyz")
+@outside.get("/readyz")
 def readiness(request: Request) -> Health:
     """The database answers and has this version's schema."""
     current = schema_revision(steward_of(request).database)
@@ -47,7 +47,7 @@ def readiness(request: Request) -> Health:
     return Health(status="ready")
 
 
-@router.get(
+@outside.get(
     "/metrics",
     response_class=Response,
     responses={200: {"content": {"text/plain": {}}, "description": "Prometheus exposition."}},
@@ -70,13 +70,13 @@ def metrics(request: Request) -> Response:
     )
 
 
-@about_router.get("/about", dependencies=[AsAnyone])
+@router.get("/about", dependencies=[AsAnyone])
 def about(_request: Request) -> About:
     """Which version this is."""
     return About(version=__version__, api="v1")
 
 
-@about_router.get("/signing-key", dependencies=[AsAnyone])
+@router.get("/signing-key", dependencies=[AsAnyone])
 def signing_key(request: Request) -> SigningKey:
     """The public key with which this installation's signatures can be checked anywhere."""
     keys = steward_of(request).runs.heads.keys

@@ -15,7 +15,6 @@ from steward.api.routes.datasets import ColumnOut, InsightOut, insight_out
 from steward.api.types import BranchName, BranchPath, CommitId, Reference, VersionId
 from steward.flows import DirectCall
 from steward.identity import Access
-from steward.versions import Branch, Commit
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["history"])
 
@@ -141,14 +140,6 @@ class LineageOut(Output):
     edges: list[dict[str, Any]]
 
 
-def commit_out(commit: Commit) -> CommitOut:
-    return CommitOut.model_validate(commit)
-
-
-def _branch_out(branch: Branch) -> BranchOut:
-    return BranchOut.model_validate(branch)
-
-
 @router.get("/commits")
 def list_commits(
     request: Request,
@@ -168,7 +159,7 @@ def list_commits(
         cursor,
         limit,
     )
-    return Page(items=[commit_out(item) for item in items], next_cursor=following)
+    return Page(items=[CommitOut.model_validate(item) for item in items], next_cursor=following)
 
 
 @router.get("/commits/{commit_id}/undo", responses={409: {}})
@@ -208,7 +199,7 @@ async def _committed(request: Request, access: Access, call: DirectCall) -> Comm
 
     def look() -> CommitOut:
         place = steward.workbench.datasets.workspace(access.scope, access.user_id)
-        return commit_out(place.commit_at(done.commits[-1]))
+        return CommitOut.model_validate(place.commit_at(done.commits[-1]))
 
     return await run_in_threadpool(look)
 
@@ -216,7 +207,7 @@ async def _committed(request: Request, access: Access, call: DirectCall) -> Comm
 @router.get("/branches")
 def list_branches(request: Request, access: AsViewer) -> Page[BranchOut]:
     found = steward_of(request).workbench.datasets.branches(access.scope, access.user_id)
-    return Page(items=[_branch_out(branch) for branch in found], next_cursor=None)
+    return Page(items=[BranchOut.model_validate(branch) for branch in found], next_cursor=None)
 
 
 @router.post("/branches", status_code=status.HTTP_201_CREATED)
@@ -228,7 +219,7 @@ async def create_branch(request: Request, access: AsEditor, body: BranchIn) -> B
     def look() -> BranchOut:
         place = steward.workbench.datasets.workspace(access.scope, access.user_id)
         # Not the name that was sent: a secret in it was replaced.
-        return _branch_out(place.branch(made.value["name"]))
+        return BranchOut.model_validate(place.branch(made.value["name"]))
 
     return await run_in_threadpool(look)
 
@@ -249,7 +240,9 @@ async def merge_branch(request: Request, access: AsEditor, body: MergeIn) -> Mer
 
     def look() -> MergeOut:
         place = steward.workbench.datasets.workspace(access.scope, access.user_id)
-        commit = commit_out(place.commit_at(done.commits[-1])) if done.commits else None
+        commit = (
+            CommitOut.model_validate(place.commit_at(done.commits[-1])) if done.commits else None
+        )
         return MergeOut(commit=commit, merged_rows=done.value.get("merged_rows", []))
 
     return await run_in_threadpool(look)

@@ -12,7 +12,7 @@ from steward.api.guards import AsAdmin, AsAnyone, AsPerson
 from steward.api.playbook_documents import playbooks_of
 from steward.api.routes.session import SessionOut, session_out, start_session
 from steward.api.types import InvitationId, RoleName, role_name
-from steward.core import Conflict
+from steward.core import Conflict, copied
 from steward.identity import Invitation, Role
 
 router = APIRouter(tags=["invitations"])
@@ -70,16 +70,7 @@ class AcceptAsNew(Input):
 
 
 def _invitation_out(invitation: Invitation) -> InvitationOut:
-    return InvitationOut(
-        id=invitation.id,
-        role=role_name(invitation.role),
-        email=invitation.email,
-        created_by=invitation.created_by,
-        created_at=invitation.created_at,
-        expires_at=invitation.expires_at,
-        accepted_at=invitation.accepted_at,
-        playbook_id=invitation.playbook_id,
-    )
+    return copied(InvitationOut, invitation, role=role_name(invitation.role))
 
 
 @router.get(_OF_PROJECT)
@@ -127,15 +118,13 @@ def look_up_invitation(request: Request, body: InvitationToken) -> InvitationPre
     """What a link is for. The token travels in the body, so that no log keeps it."""
     preview = steward_of(request).identity.invitations.preview(body.token)
     name = playbooks_of(request).library.name_of(preview.scope, preview.playbook_id)
-    return InvitationPreviewOut(
+    return copied(
+        InvitationPreviewOut,
+        preview,
         project_id=preview.scope.project_id,
         playbook_id=preview.playbook_id if name else None,
         playbook_name=name,
-        project_name=preview.project_name,
         role=role_name(preview.role),
-        email=preview.email,
-        invited_by=preview.invited_by,
-        expires_at=preview.expires_at,
     )
 
 

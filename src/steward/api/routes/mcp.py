@@ -20,7 +20,7 @@ from steward.identity import MCP, Access, Role
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-router = APIRouter(tags=["mcp"])
+outside = APIRouter(tags=["mcp"])
 _ACCESS: Final = "steward.access"
 _UNSIGNED: Final = "MCP clients use an API token: send 'Authorization: Bearer <token>'. Create one under API tokens."
 _MOST_SESSIONS: Final = 1_000
@@ -65,7 +65,7 @@ async def answer_unsigned(request: Request, raised: Exception) -> Response:
 AsClient = Annotated[Access, Depends(as_client)]
 
 
-@router.api_route(MCP_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+@outside.api_route(MCP_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
 async def speak_mcp(request: Request, access: AsClient) -> Response:
     """One message of a client, or its stream of what the server has to say."""
     door = await _door(request)

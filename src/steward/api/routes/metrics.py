@@ -20,7 +20,7 @@ from steward.core import Invalid, StewardError
 from steward.identity import Access, Role
 
 router = APIRouter(prefix="/projects/{project_id}/metrics", tags=["observe"])
-named = APIRouter(tags=["observe"])
+outside = APIRouter(tags=["observe"])
 """Addresses without a version and a project, as other tools have them."""
 
 _MOST_HOURS: Final = 24 * 31
@@ -61,7 +61,7 @@ async def changed_metrics(
     )
 
 
-@named.get("/api/dashboard/summary")
+@outside.get("/api/dashboard/summary")
 async def dashboard_summary(
     request: Request, access: AsViewerOfNamed, hours: Hours = 24
 ) -> OverviewOut:
@@ -69,7 +69,7 @@ async def dashboard_summary(
     return await overview(request, access, hours)
 
 
-@named.get("/api/executions/{run_id}/trace")
+@outside.get("/api/executions/{run_id}/trace")
 async def execution_trace(
     request: Request,
     access: AsViewerOfNamed,
@@ -87,7 +87,7 @@ async def follow_metrics(websocket: WebSocket, project_id: str) -> None:
     await _follow(websocket, InProject(Role.viewer), project_id)
 
 
-@named.websocket("/ws/metrics")
+@outside.websocket("/ws/metrics")
 async def follow_named_metrics(websocket: WebSocket) -> None:
     """The same; the project is named as `project_id` unless only one can be meant."""
     await _follow(websocket, InNamedProject(Role.viewer), websocket.query_params.get("project_id"))

@@ -12,7 +12,7 @@ from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsViewer
 from steward.app import Steward
-from steward.core import ModelChoice, ModelPrice, reaching_for
+from steward.core import ModelChoice, ModelPrice, copied, reaching_for
 from steward.flows import DirectCall
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
@@ -168,16 +168,7 @@ def models_out(steward: Steward, access: Access) -> ModelsOut:
     }
     return ModelsOut(
         providers=[
-            ModelProviderOut(
-                provider=name,
-                title=each.title,
-                example=each.example,
-                address=each.form_address,
-                needs_address=each.needs_address,
-                needs_key=each.needs_key,
-                runs_here=each.runs_here,
-                hint=each.hint,
-            )
+            copied(ModelProviderOut, each, provider=name, address=each.form_address)
             for name, each in load_model_providers()
         ],
         asked=[
@@ -214,15 +205,11 @@ def _setup_out(steward: Steward, access: Access, found: SetupRevision) -> SetupO
 def _model_out(steward: Steward, chosen: Chosen) -> ModelOut:
     choice = chosen.choice
     price = chosen.price
-    return ModelOut(
+    return copied(
+        ModelOut,
+        choice,
         label=chosen.label or _name(choice),
         source=chosen.source,
-        provider=choice.provider,
-        name=choice.name,
-        base_url=choice.base_url,
-        allow_rows=choice.allow_rows,
-        planning=choice.planning,
-        stream=choice.stream,
         timeout_seconds=int(choice.timeout.total_seconds()),
         has_key=_has_key(choice),
         price=None
@@ -234,15 +221,7 @@ def _model_out(steward: Steward, chosen: Chosen) -> ModelOut:
 
 def _abilities_out(steward: Steward, choice: ModelChoice) -> AbilitiesOut:
     known = steward.models.memory.known(choice)
-    return AbilitiesOut(
-        way=known.way,
-        tools=known.tools,
-        streams=known.streams,
-        parallel=known.parallel,
-        context=known.context,
-        parameters=known.parameters,
-        stages=known.plans_in_stages(choice),
-    )
+    return copied(AbilitiesOut, known, stages=known.plans_in_stages(choice))
 
 
 def _name(choice: ModelChoice) -> str:
@@ -459,13 +438,9 @@ def _with_run(steward: Steward, access: Access, weights: WeightsOut) -> WeightsO
 
 def _weights_out(weights: Weights, kept: Kept | None, shelf: Shelf | None) -> WeightsOut:
     arrived = shelf.arrived(weights.name) if shelf is not None else None
-    return WeightsOut(
-        name=weights.name,
-        title=weights.title,
-        use=weights.use,
-        licence=weights.licence,
-        bytes=weights.bytes,
-        memory_bytes=weights.memory_bytes,
+    return copied(
+        WeightsOut,
+        weights,
         sha256=(kept.sha256 if kept is not None else None) or weights.sha256,
         address=weights.url,
         state=_state(kept) if kept is not None else "absent" if arrived is None else "begun",

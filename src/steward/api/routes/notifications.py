@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsViewerOrRunner
+from steward.core import copied
 from steward.identity import Notification
 
 router = APIRouter(prefix="/projects/{project_id}/notifications", tags=["notifications"])
@@ -42,15 +43,7 @@ class MarkRead(Input):
 
 
 def _notification_out(notification: Notification) -> NotificationOut:
-    return NotificationOut(
-        id=notification.id,
-        level=notification.level.value,
-        title=notification.title,
-        body=notification.body,
-        link=notification.link,
-        created_at=notification.created_at,
-        read_at=notification.read_at,
-    )
+    return copied(NotificationOut, notification, level=notification.level.value)
 
 
 @router.get("")

@@ -20,11 +20,11 @@ from steward.api.guards import (
     count_against_address,
 )
 from steward.api.types import RoleName, role_name
-from steward.core import Invalid, Misconfigured, RateLimited, StewardError
+from steward.core import Invalid, Misconfigured, RateLimited, StewardError, copied
 from steward.identity import Access, Client, ClientDocuments, Issued, Role, checked_challenge
 from steward.identity.sign_on import is_loopback
 
-public = APIRouter(include_in_schema=False, dependencies=[AsAnyone])
+outside = APIRouter(include_in_schema=False, dependencies=[AsAnyone])
 router = APIRouter(tags=["programs"])
 
 MCP_PATH: Final = "/mcp"
@@ -103,8 +103,8 @@ class ConnectedProgramOut(Output):
     expires_at: datetime
 
 
-@public.get(RESOURCE_METADATA)
-@public.get(f"{RESOURCE_METADATA}{MCP_PATH}")
+@outside.get(RESOURCE_METADATA)
+@outside.get(f"{RESOURCE_METADATA}{MCP_PATH}")
 def describe_resource(request: Request) -> JSONResponse:
     base = base_of(request)
     return JSONResponse(
@@ -118,8 +118,8 @@ def describe_resource(request: Request) -> JSONResponse:
     )
 
 
-@public.get("/.well-known/oauth-authorization-server")
-@public.get(f"/.well-known/oauth-authorization-server{MCP_PATH}")
+@outside.get("/.well-known/oauth-authorization-server")
+@outside.get(f"/.well-known/oauth-authorization-server{MCP_PATH}")
 def describe_server(request: Request) -> JSONResponse:
     base = base_of(request)
     return JSONResponse(
@@ -141,7 +141,7 @@ def describe_server(request: Request) -> JSONResponse:
     )
 
 
-@public.post("/oauth/register")
+@outside.post("/oauth/register")
 async def register_client(request: Request) -> JSONResponse:
     try:
         asked = await _json(request)
@@ -165,7 +165,7 @@ async def register_client(request: Request) -> JSONResponse:
     return JSONResponse(body, status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
 
 
-@public.post("/oauth/token")
+@outside.post("/oauth/token")
 async def exchange_token(request: Request) -> JSONResponse:
     grants = steward_of(request).identity.client_grants
     try:
@@ -196,7 +196,7 @@ async def exchange_token(request: Request) -> JSONResponse:
     return JSONResponse(_issued(issued), headers={"Cache-Control": "no-store"})
 
 
-@public.post("/oauth/revoke")
+@outside.post("/oauth/revoke")
 async def revoke_token(request: Request) -> Response:
     try:
         token = _part(await _form(request), "token")
@@ -253,14 +253,7 @@ def list_programs(
         limit,
     )
     shown = [
-        ConnectedProgramOut(
-            id=grant.id,
-            name=grant.client_name,
-            role=role_name(grant.role),
-            created_at=grant.created_at,
-            last_used_at=grant.last_used_at,
-            expires_at=grant.expires_at,
-        )
+        copied(ConnectedProgramOut, grant, name=grant.client_name, role=role_name(grant.role))
         for grant in items
     ]
     return Page(items=shown, next_cursor=following)

@@ -24,6 +24,7 @@ from steward.app import (
     figure_names,
     flow_titles,
 )
+from steward.core import copied
 from steward.identity import Access
 from steward.observe import (
     NANO,
@@ -350,53 +351,24 @@ def _overview_out(
         queue=QueueOut(oldest_at=standing.oldest_queued_at, workers=standing.workers),
         triggers=[FailingTriggerOut(**asdict(each)) for each in triggers],
         titles={each.flow: title(each.flow) for each in found.heat},
-        heat=[
-            HeatOut(
-                flow=each.flow,
-                hour=_moment(each.hour),
-                tokens=each.tokens,
-                runs=each.runs,
-                errors=each.errors,
-            )
-            for each in found.heat
-        ],
+        heat=[copied(HeatOut, each, hour=_moment(each.hour)) for each in found.heat],
         ranked=[
-            RankedOut(
-                kind=each.kind,
-                name=each.name,
+            copied(
+                RankedOut,
+                each,
                 title=_ranked_title(each, title),
-                count=each.count,
-                errors=each.errors,
                 usd=each.nano_usd / NANO,
-                tokens=each.tokens,
                 seconds=each.milliseconds / 1000,
             )
             for each in found.ranked
         ],
-        failing=[
-            FailingOut(
-                flow=each.flow,
-                title=title(each.flow),
-                failed=each.failed,
-                runs=each.runs,
-                last_run_id=each.last_run_id,
-            )
-            for each in found.failing
-        ],
+        failing=[copied(FailingOut, each, title=title(each.flow)) for each in found.failing],
         is_complete=found.is_complete,
     )
 
 
 def _totals_out(found: Totals) -> TotalsOut:
-    return TotalsOut(
-        runs=found.runs,
-        failed=found.failed,
-        cancelled=found.cancelled,
-        usd=found.nano_usd / NANO,
-        tokens=found.tokens,
-        calls=found.calls,
-        seconds=found.milliseconds / 1000,
-    )
+    return copied(TotalsOut, found, usd=found.nano_usd / NANO, seconds=found.milliseconds / 1000)
 
 
 def _ranked_title(each: Ranked, title: Callable[[str], str]) -> str:
@@ -410,26 +382,19 @@ def _ranked_title(each: Ranked, title: Callable[[str], str]) -> str:
 
 
 def _costs_out(report: CostReport, title: Callable[[str], str]) -> CostsOut:
-    return CostsOut(
-        first=report.first,
-        last=report.last,
-        by=report.by,
+    return copied(
+        CostsOut,
+        report,
         usd=report.nano_usd / NANO,
         lines=[
-            CostLineOut(
-                day=line.day,
-                name=line.name,
+            copied(
+                CostLineOut,
+                line,
                 title=title(line.name) if line.name else "None",
                 usd=line.nano_usd / NANO,
-                input_tokens=line.input_tokens,
-                output_tokens=line.output_tokens,
-                count=line.count,
             )
             for line in report.lines
         ],
-        forecasts=[ForecastOut.model_validate(each) for each in report.forecasts],
-        history_days=report.history_days,
-        is_complete=report.is_complete,
     )
 
 
@@ -468,17 +433,11 @@ def _trace_out(
 
 
 def _span_out(row: TraceRow) -> SpanOut:
-    return SpanOut(
-        position=row.position,
-        depth=row.depth,
-        size=row.size,
-        run_id=row.run_id,
-        key=row.key,
-        about=row.about,
-        operation=row.operation,
+    return copied(
+        SpanOut,
+        row,
         name=row.span.name,
         start=row.span.start,
-        milliseconds=row.milliseconds,
         error=row.span.error,
         attributes=dict(row.span.attributes),
     )

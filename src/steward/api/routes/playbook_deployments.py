@@ -10,7 +10,7 @@ from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
 from steward.api.routes.events import number
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.playbooks import Deployment, ShadowComparison
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
@@ -318,7 +318,7 @@ def retry_playbook_runs(
         items=[
             RetriedOut(
                 source=each.source,
-                run=run_out(each.run) if each.run is not None else None,
+                run=RunOut.model_validate(each.run) if each.run is not None else None,
                 problem=each.problem,
             )
             for each in done

@@ -12,7 +12,6 @@ from steward.api.playbook_documents import (
     PlaybookId,
     PlaybookOut,
     PlaybookProblem,
-    card_out,
     playbooks_of,
     small_layout,
 )
@@ -140,7 +139,7 @@ def import_playbook_files(
 
 def _imported_out(done: Imported, *, written: bool) -> ImportedFileOut:
     # What was not written has no card that somebody could open.
-    card = card_out(done.card) if written and done.card is not None else None
+    card = PlaybookOut.model_validate(done.card) if written and done.card is not None else None
     return ImportedFileOut(
         name=done.name,
         change=done.change.value,

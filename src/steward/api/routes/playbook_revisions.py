@@ -72,10 +72,6 @@ class LinesOut(Output):
     lines: list[str]
 
 
-def _revision_out(revision: Revision) -> RevisionOut:
-    return RevisionOut.model_validate(revision)
-
-
 @router.get("/{playbook_id}/revisions")
 def list_playbook_revisions(
     request: Request,
@@ -91,7 +87,7 @@ def list_playbook_revisions(
         return library.revisions(access, playbook_id, before=number(before), limit=count)
 
     items, following = page(fetch, lambda item: str(item.number), cursor, limit)
-    return Page(items=[_revision_out(item) for item in items], next_cursor=following)
+    return Page(items=[RevisionOut.model_validate(item) for item in items], next_cursor=following)
 
 
 @router.get("/{playbook_id}/revisions/{revision}")

@@ -9,7 +9,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, decode_cursor, encode_cursor
 from steward.api.guards import AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.playbook_documents import PlaybookId, playbooks_of
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import BranchName
 from steward.identity import Role
 from steward.playbooks import subject_of
@@ -34,7 +34,7 @@ def run_playbook(
     request: Request, access: AsOperatorOrRunner, playbook_id: PlaybookId, body: RunIn
 ) -> RunOut:
     """Starts a run of the deployed revision; it stays with that revision to its end."""
-    return run_out(
+    return RunOut.model_validate(
         playbooks_of(request).running.start(
             access, playbook_id, body.inputs, revision=body.revision, branch=body.branch
         )
@@ -88,7 +88,7 @@ def list_playbook_runs(
     )
     items = [
         PlaybookRunOut(
-            **run_out(run).model_dump(),
+            **RunOut.model_validate(run).model_dump(),
             revision=steward.playbooks.running.pin(access.scope, run.id),
         )
         for run in found[:limit]

@@ -10,6 +10,7 @@ from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
+from steward.core import copied
 from steward.playbooks import Subscription
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
@@ -48,16 +49,10 @@ def _triggers(request: Request, found: list[Subscription]) -> Page[TriggerOut]:
     for each in found:
         trigger = each.trigger
         items.append(
-            TriggerOut(
-                id=each.id,
-                name=each.name,
-                type=each.type,
-                enabled=each.enabled,
-                next_at=each.next_at,
+            copied(
+                TriggerOut,
+                each,
                 next_moments=trigger.next_moments(now, _NEXT) if each.enabled else [],
-                last_at=each.last_at,
-                failing_since=each.failing_since,
-                silent_since=each.silent_since,
                 details=trigger.details(),
             )
         )

@@ -9,7 +9,7 @@ from pydantic import Field
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, playbooks_of
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import RunId
 from steward.playbooks import Wish
 
@@ -120,7 +120,7 @@ def list_test_inputs(
 def start_test(request: Request, access: AsEditor, playbook_id: PlaybookId, body: TestIn) -> RunOut:
     """Runs it without effects: on a branch of the data, nothing sent, nothing spent unless asked."""
     wish = Wish(**body.model_dump())
-    return run_out(playbooks_of(request).rehearsals.start(access, playbook_id, wish))
+    return RunOut.model_validate(playbooks_of(request).rehearsals.start(access, playbook_id, wish))
 
 
 @router.get("/{playbook_id}/tests/runs/{run_id}")
@@ -130,7 +130,7 @@ def read_test(
     """What each step gave, beside what it gave in the last good run."""
     found = playbooks_of(request).rehearsals.results(access, playbook_id, run_id)
     return ResultsOut(
-        run=run_out(found.run),
+        run=RunOut.model_validate(found.run),
         nodes=[NodeResultOut.model_validate(each) for each in found.nodes],
         compared_with=found.compared_with,
         paused_before=found.paused_before,

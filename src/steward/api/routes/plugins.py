@@ -54,9 +54,7 @@ class PluginProblemOut(Output):
     message: str
 
 
-class PluginDeclarationOut(Output):
-    """What a wheel says of itself; read without running anything in it."""
-
+class _WheelOut(Output):
     name: str
     version: str
     sha256: str
@@ -67,22 +65,17 @@ class PluginDeclarationOut(Output):
     requirements: list[PluginRequirementOut]
     parts: list[PluginPartOut]
     files: list[PluginFileOut]
+
+
+class PluginDeclarationOut(_WheelOut):
+    """What a wheel says of itself; read without running anything in it."""
+
     needs_rights: bool = Field(description="Whether code of it runs with the server's rights.")
     problems: list[PluginProblemOut] = Field(description="Why it cannot be installed here.")
     installed_version: str | None = Field(description="The version that it would replace.")
 
 
-class PluginOut(Output):
-    name: str
-    version: str
-    sha256: str
-    size: int
-    summary: str
-    licence: str
-    requires_python: str
-    requirements: list[PluginRequirementOut]
-    parts: list[PluginPartOut]
-    files: list[PluginFileOut]
+class PluginOut(_WheelOut):
     rights: bool
     enabled: bool
     problem: str | None = Field(description="Why this server could not load it.")

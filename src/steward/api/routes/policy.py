@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsEditor, AsViewer
-from steward.broker import PRESETS, PolicyRevision, faults
+from steward.broker import PRESETS, faults
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["policy"])
 
@@ -113,10 +113,6 @@ class GroupIn(Input):
     members: list[str] = Field(max_length=500)
 
 
-def _policy_out(found: PolicyRevision) -> PolicyOut:
-    return PolicyOut.model_validate(found)
-
-
 @router.get("/policy/presets")
 def list_presets(_request: Request, _access: AsViewer) -> Page[PresetOut]:
     items = [PresetOut(name=name, text=text) for name, text in PRESETS.items()]
@@ -130,7 +126,7 @@ def read_policy(
     """The text in force at a level."""
     found = steward_of(request).governing.rulebook.current(access.scope, level, subject)
     set_etag(response, found.revision)
-    return _policy_out(found)
+    return PolicyOut.model_validate(found)
 
 
 @router.put("/policy/texts/{level}")
@@ -153,7 +149,7 @@ def save_policy(
         message=body.message,
     )
     set_etag(response, saved.revision)
-    return _policy_out(saved)
+    return PolicyOut.model_validate(saved)
 
 
 @router.get("/policy/texts/{level}/history")
@@ -161,7 +157,7 @@ def list_policy_revisions(
     request: Request, access: AsViewer, level: Level, subject: Subject = None
 ) -> Page[PolicyOut]:
     history = steward_of(request).governing.rulebook.history(access.scope, level, subject)
-    return Page(items=[_policy_out(item) for item in history], next_cursor=None)
+    return Page(items=[PolicyOut.model_validate(item) for item in history], next_cursor=None)
 
 
 @router.post("/policy/faults")

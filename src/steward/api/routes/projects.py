@@ -21,6 +21,7 @@ from steward.api.documents import (
 from steward.api.guards import AsAdmin, AsOwner, AsPerson, AsSignedIn, AsViewer, AsViewerOrRunner
 from steward.api.routes.session import ProjectRef, project_ref
 from steward.api.types import RoleName, UserId, role_name
+from steward.core import copied
 from steward.identity import Member, Project, Role
 
 router = APIRouter(prefix="/projects", tags=["projects"])
@@ -60,14 +61,7 @@ def _project_out(response: Response, project: Project) -> ProjectOut:
 
 
 def _member_out(member: Member) -> MemberOut:
-    return MemberOut(
-        user_id=member.user_id,
-        email=member.email,
-        name=member.name,
-        role=role_name(member.role),
-        inherited=member.inherited,
-        since=member.since,
-    )
+    return copied(MemberOut, member, role=role_name(member.role))
 
 
 @router.get("")

@@ -13,7 +13,7 @@ from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.types import THREAD_ID, UPLOAD_ID
 from steward.app import Steward
-from steward.core import Invalid, NotFound, Problem
+from steward.core import Invalid, NotFound, Problem, copied
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["recipes"])
@@ -162,12 +162,9 @@ def _shelf(steward: Steward) -> RecipeShelf:
 
 
 def _recipe(recipe: Recipe) -> RecipeOut:
-    return RecipeOut(
-        id=recipe.id,
-        title=recipe.title,
-        stage=recipe.stage,
-        description=recipe.description,
-        parameters=recipe.parameters,
+    return copied(
+        RecipeOut,
+        recipe,
         steps=[step.title for step in recipe.steps],
         approvals=bool(recipe.approvals),
     )

@@ -6,7 +6,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Name
 from steward.api.guards import AsEditor
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import NewDatasetName
 from steward.flows import DirectCall
 from steward.identity import Access
@@ -103,4 +103,4 @@ def _check(request: Request, access: Access, body: ProposeIn, rules: str | None 
 
 
 def _start(request: Request, access: Access, call: DirectCall) -> RunOut:
-    return run_out(steward_of(request).governing.direct_calls.start(access, call))
+    return RunOut.model_validate(steward_of(request).governing.direct_calls.start(access, call))

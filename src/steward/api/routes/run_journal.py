@@ -18,7 +18,7 @@ from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.guards import AsViewer, AsViewerOrRunner
 from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
-from steward.api.run_documents import EntryOut, run_out
+from steward.api.run_documents import EntryOut, RunOut
 from steward.api.streams import EventStream
 from steward.api.types import RunId
 from steward.core import Invalid
@@ -212,7 +212,7 @@ async def _stream(context: ApiContext, access: Access, run_id: str, seq: int) ->
             if entries:
                 continue
             run = await to_thread.run_sync(runs.get, access.scope, run_id)
-            state = run_out(run).model_dump(mode="json")
+            state = RunOut.model_validate(run).model_dump(mode="json")
             if (shown := json.dumps(state)) != told:
                 told = shown
                 yield _frame("run", state, None)

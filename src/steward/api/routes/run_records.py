@@ -12,9 +12,9 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer, AsViewerOrRunner
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import RunId
-from steward.core import NotFound
+from steward.core import NotFound, copied
 from steward.runs import calls_of
 from steward.store import checked_chunks
 
@@ -79,7 +79,7 @@ async def replay_run(request: Request, access: AsViewer, run_id: RunId) -> Repla
 def fork_run(request: Request, access: AsEditor, run_id: RunId, body: ForkIn) -> RunOut:
     """A new run that shares the history before a step and goes on with the changes."""
     forking = steward_of(request).governing.forking
-    return run_out(forking.fork(access, run_id, at=body.at, changes=body.changes))
+    return RunOut.model_validate(forking.fork(access, run_id, at=body.at, changes=body.changes))
 
 
 @router.get("/{run_id}/diff")
@@ -98,16 +98,12 @@ def diff_runs(
 def verify_run(request: Request, access: AsViewer, run_id: RunId) -> VerifyOut:
     """Whether everything the run claims is what was written and signed: entries, files, approvals, status, title."""
     found = steward_of(request).runs.verify(access.scope, run_id)
-    return VerifyOut(
+    return copied(
+        VerifyOut,
+        found,
         intact=found.is_intact,
         signing=found.signing.value,
-        sentence=found.sentence,
-        entries=found.entries,
-        files=found.files,
-        approvals=found.approvals,
         signed_at=datetime.fromisoformat(found.signed_at) if found.signed_at else None,
-        signer=found.signer,
-        faults=[FaultOut.model_validate(fault) for fault in found.faults],
     )
 
 

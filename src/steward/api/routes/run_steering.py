@@ -8,7 +8,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsAsked, AsOperator, AsOperatorOrRunner
-from steward.api.run_documents import KeyIn, RunOut, StepKey, run_out
+from steward.api.run_documents import KeyIn, RunOut, StepKey
 from steward.api.seeing import Seeing
 from steward.api.types import RunId
 from steward.identity import Access
@@ -40,7 +40,7 @@ def cancel_run(request: Request, access: AsOperatorOrRunner, run_id: RunId) -> R
 
 def _control(request: Request, access: Access, run_id: str, action: str) -> RunOut:
     records = steward_of(request).runs.records
-    return run_out(records.control(access.scope, run_id, action, access.user_id))
+    return RunOut.model_validate(records.control(access.scope, run_id, action, access.user_id))
 
 
 @router.post("/{run_id}/answers", status_code=status.HTTP_204_NO_CONTENT)

@@ -18,7 +18,6 @@ from steward.api.run_documents import (
     StatusName,
     StepKey,
     run_detail,
-    run_out,
 )
 from steward.api.types import RunId
 from steward.broker import DIRECT_PROGRAM, Risk
@@ -94,7 +93,10 @@ def list_runs(
 
     items, following = page(fetch, lambda run: run.id, cursor, limit)
     costs = steward.governing.budgets.costs(access.scope, [run.id for run in items])
-    listed = [ListedRun(**run_out(run).model_dump(), cost_usd=costs.get(run.id)) for run in items]
+    listed = [
+        ListedRun(**RunOut.model_validate(run).model_dump(), cost_usd=costs.get(run.id))
+        for run in items
+    ]
     return Page(items=listed, next_cursor=following)
 
 
@@ -119,7 +121,7 @@ def start_run(request: Request, access: AsOperator, body: StartIn) -> RunOut:
         queue=body.queue,
         priority=body.priority,
     )
-    return run_out(launcher.start(access, start))
+    return RunOut.model_validate(launcher.start(access, start))
 
 
 def _query(body: StartIn) -> Question:

@@ -69,7 +69,7 @@ class ScimRoute(APIRoute):
         return handled
 
 
-router = APIRouter(prefix=PATH, include_in_schema=False, route_class=ScimRoute)
+outside = APIRouter(prefix=PATH, include_in_schema=False, route_class=ScimRoute)
 
 
 def as_directory(request: Request) -> Directory:
@@ -131,50 +131,50 @@ def as_wanted(
 AsWanted = Annotated[Wanted, Depends(as_wanted)]
 
 
-@router.get("/ServiceProviderConfig")
+@outside.get("/ServiceProviderConfig")
 def describe_service(request: Request, _: AsDirectory) -> Response:
     return _answer(config_document(_base(request)))
 
 
-@router.get("/ResourceTypes")
+@outside.get("/ResourceTypes")
 def list_types(request: Request, _: AsDirectory) -> Response:
     return _answer(listed(type_documents(_base(request)), 1, MOST))
 
 
-@router.get("/ResourceTypes/{name}")
+@outside.get("/ResourceTypes/{name}")
 def get_type(request: Request, _: AsDirectory, name: str) -> Response:
     return _answer(_one(type_documents(_base(request)), name))
 
 
-@router.get("/Schemas")
+@outside.get("/Schemas")
 def list_schemas(request: Request, _: AsDirectory) -> Response:
     return _answer(listed(schema_documents(_base(request)), 1, MOST))
 
 
-@router.get("/Schemas/{name}")
+@outside.get("/Schemas/{name}")
 def get_schema(request: Request, _: AsDirectory, name: str) -> Response:
     return _answer(_one(schema_documents(_base(request)), name))
 
 
-@router.get("/Users")
+@outside.get("/Users")
 def list_users(request: Request, directory: AsDirectory, wanted: AsWanted) -> Response:
     return wanted.page(_users(request, directory, wanted.filter))
 
 
-@router.post("/Users/.search")
+@outside.post("/Users/.search")
 async def search_users(request: Request, directory: AsDirectory) -> Response:
     wanted = _searched(await _body(request))
     return await run_in_threadpool(lambda: wanted.page(_users(request, directory, wanted.filter)))
 
 
-@router.post("/Users")
+@outside.post("/Users")
 async def create_user(request: Request, directory: AsDirectory) -> Response:
     people = steward_of(request).identity.directory_people
     found = await run_in_threadpool(people.create, directory, await _body(request))
     return _made(user_document(found, _base(request)))
 
 
-@router.get("/Users/{record_id}")
+@outside.get("/Users/{record_id}")
 def get_user(
     request: Request, directory: AsDirectory, record_id: str, wanted: AsWanted
 ) -> Response:
@@ -182,14 +182,14 @@ def get_user(
     return _answer(wanted.part(user_document(found, _base(request))))
 
 
-@router.put("/Users/{record_id}")
+@outside.put("/Users/{record_id}")
 async def replace_user(request: Request, directory: AsDirectory, record_id: str) -> Response:
     people = steward_of(request).identity.directory_people
     found = await run_in_threadpool(people.replace, directory, record_id, await _body(request))
     return _answer(user_document(found, _base(request)))
 
 
-@router.patch("/Users/{record_id}")
+@outside.patch("/Users/{record_id}")
 async def change_user(request: Request, directory: AsDirectory, record_id: str) -> Response:
     people = steward_of(request).identity.directory_people
     operations = _operations(await _body(request))
@@ -202,24 +202,24 @@ async def change_user(request: Request, directory: AsDirectory, record_id: str) 
     return _answer(await run_in_threadpool(change))
 
 
-@router.delete("/Users/{record_id}")
+@outside.delete("/Users/{record_id}")
 def delete_user(request: Request, directory: AsDirectory, record_id: str) -> Response:
     steward_of(request).identity.directory_people.delete(directory, record_id)
     return Response(status_code=204)
 
 
-@router.get("/Groups")
+@outside.get("/Groups")
 def list_groups(request: Request, directory: AsDirectory, wanted: AsWanted) -> Response:
     return wanted.page(_groups(request, directory))
 
 
-@router.post("/Groups/.search")
+@outside.post("/Groups/.search")
 async def search_groups(request: Request, directory: AsDirectory) -> Response:
     wanted = _searched(await _body(request))
     return await run_in_threadpool(lambda: wanted.page(_groups(request, directory)))
 
 
-@router.post("/.search")
+@outside.post("/.search")
 async def search_all(request: Request, directory: AsDirectory) -> Response:
     wanted = _searched(await _body(request))
     return await run_in_threadpool(
@@ -227,14 +227,14 @@ async def search_all(request: Request, directory: AsDirectory) -> Response:
     )
 
 
-@router.post("/Groups")
+@outside.post("/Groups")
 async def create_group(request: Request, directory: AsDirectory) -> Response:
     groups = steward_of(request).identity.directory_groups
     found = await run_in_threadpool(groups.save, directory, await _body(request))
     return _made(group_document(found, _base(request)))
 
 
-@router.get("/Groups/{group_id}")
+@outside.get("/Groups/{group_id}")
 def get_group(
     request: Request, directory: AsDirectory, group_id: str, wanted: AsWanted
 ) -> Response:
@@ -242,14 +242,14 @@ def get_group(
     return _answer(wanted.part(group_document(found, _base(request))))
 
 
-@router.put("/Groups/{group_id}")
+@outside.put("/Groups/{group_id}")
 async def replace_group(request: Request, directory: AsDirectory, group_id: str) -> Response:
     groups = steward_of(request).identity.directory_groups
     found = await run_in_threadpool(groups.save, directory, await _body(request), group_id)
     return _answer(group_document(found, _base(request)))
 
 
-@router.patch("/Groups/{group_id}")
+@outside.patch("/Groups/{group_id}")
 async def change_group(request: Request, directory: AsDirectory, group_id: str) -> Response:
     groups = steward_of(request).identity.directory_groups
     operations = _operations(await _body(request))
@@ -263,13 +263,13 @@ async def change_group(request: Request, directory: AsDirectory, group_id: str) 
     return _answer(await run_in_threadpool(change))
 
 
-@router.delete("/Groups/{group_id}")
+@outside.delete("/Groups/{group_id}")
 def delete_group(request: Request, directory: AsDirectory, group_id: str) -> Response:
     steward_of(request).identity.directory_groups.delete(directory, group_id)
     return Response(status_code=204)
 
 
-@router.get("/{rest:path}")
+@outside.get("/{rest:path}")
 def answer_unknown(_: AsDirectory, rest: str) -> Response:
     raise NotFound(f"There is nothing at {rest[:100]!r}.")
 

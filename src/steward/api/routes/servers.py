@@ -9,7 +9,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsEditor
 from steward.api.routes.uploads import LOAD, InspectionOut
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import NewDatasetName
 from steward.core import Bug, reaching_for
 from steward.flows import DirectCall
@@ -79,7 +79,7 @@ def ingest_server(request: Request, access: AsEditor, body: ServerIngestIn) -> R
     call = DirectCall(
         "load_from_server", arguments, f"Load from {place}", body.branch, seen=True, subject=LOAD
     )
-    return run_out(steward.governing.direct_calls.start(access, call))
+    return RunOut.model_validate(steward.governing.direct_calls.start(access, call))
 
 
 def _url(request: Request, access: Access, body: ServerIn) -> str:

@@ -10,7 +10,7 @@ from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsPerson, AsSettingUp, AsSignedIn, cookie_name
 from steward.api.types import RoleName, SessionId, role_name
-from steward.core import Invalid, Problem
+from steward.core import Invalid, Problem, copied
 from steward.identity import NewSession, OpenSession, Origin, Principal, Project, User
 
 router = APIRouter(tags=["session"])
@@ -241,15 +241,11 @@ def end_session(request: Request, principal: AsPerson, session_id: SessionId) ->
 def _open_session(
     found: OpenSession, principal: Principal, providers: Mapping[str, str]
 ) -> OpenSessionOut:
-    return OpenSessionOut(
-        id=found.id,
+    return copied(
+        OpenSessionOut,
+        found,
         current=found.id == principal.session_id,
-        agent=found.agent,
-        address=found.address,
         provider=providers.get(found.provider_id) if found.provider_id is not None else None,
-        created_at=found.created_at,
-        used_at=found.used_at,
-        expires_at=found.expires_at,
     )
 
 

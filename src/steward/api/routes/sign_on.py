@@ -15,7 +15,16 @@ from steward.api.guards import AsAnyone, AsOrganisationOwner, cookie_name
 from steward.api.problems import problem
 from steward.api.routes.session import is_encrypted, keep_cookie
 from steward.api.types import PROJECT_ID, RoleName
-from steward.core import Denied, Invalid, Misconfigured, NotFound, StewardError, in_words, mistakes
+from steward.core import (
+    Denied,
+    Invalid,
+    Misconfigured,
+    NotFound,
+    StewardError,
+    copied,
+    in_words,
+    mistakes,
+)
 from steward.identity.sign_on import Provider, ProviderDocument, is_loopback
 
 router = APIRouter(tags=["sign-on"])
@@ -285,13 +294,7 @@ async def check_provider(
     sign_on = steward_of(request).sign_on
     provider = await asyncio.to_thread(sign_on.providers.get, access, provider_id)
     found = await sign_on.check(provider)
-    return ProviderCheckOut(
-        issuer=found.issuer,
-        authorization_endpoint=found.authorization_endpoint,
-        token_endpoint=found.token_endpoint,
-        algorithms=list(found.algorithms),
-        names_itself=found.names_itself,
-    )
+    return copied(ProviderCheckOut, found, algorithms=list(found.algorithms))
 
 
 def _document(body: ProviderRequest) -> ProviderDocument:
@@ -304,18 +307,11 @@ def _document(body: ProviderRequest) -> ProviderDocument:
 
 def _provider_out(request: Request, provider: Provider) -> ProviderOut:
     document = provider.document
-    return ProviderOut(
+    return copied(
+        ProviderOut,
+        document,
         id=provider.id,
-        name=document.name,
-        issuer=document.issuer,
-        client_id=document.client_id,
         has_secret=provider.has_secret,
-        scopes=document.scopes,
-        rules=[RuleIO.model_validate(rule) for rule in document.rules],
-        just_in_time=document.just_in_time,
-        join_verified_email=document.join_verified_email,
-        session_hours=document.session_hours,
-        enabled=document.enabled,
         redirect_uri=f"{_base(request)}{_API}{_PUBLIC}/{provider.id}/callback",
         logout_uri=f"{_base(request)}{_API}{_PUBLIC}/{provider.id}/logout",
         source="settings" if provider.from_settings else "organisation",

@@ -10,11 +10,9 @@ from steward.agents.skills import (
     MOST_ARCHIVE_BYTES,
     SKILL_FILE,
     Checked,
-    FileChange,
     Listed,
     Origin,
     Skill,
-    Version,
     text_of,
 )
 from steward.api.bodies import bytes_of
@@ -253,7 +251,7 @@ def list_skill_versions(
 ) -> Page[SkillVersionOut]:
     """Newest first; empty for a built-in skill that the project never changed."""
     found = steward_of(request).skills.versions(access.scope, name)
-    return Page(items=[_version_out(each) for each in found], next_cursor=None)
+    return Page(items=[SkillVersionOut.model_validate(each) for each in found], next_cursor=None)
 
 
 @router.post("/{name}/versions/{version}/restore")
@@ -283,7 +281,7 @@ def diff_skill(
 ) -> Page[FileChangeOut]:
     """What changed from one version to another, file by file."""
     found = steward_of(request).skills.diff(access.scope, name, before, after)
-    return Page(items=[_change_out(each) for each in found], next_cursor=None)
+    return Page(items=[FileChangeOut.model_validate(each) for each in found], next_cursor=None)
 
 
 @router.get("/{name}/file")
@@ -361,11 +359,3 @@ def _checked_out(checked: Checked) -> CheckedSkill:
         faults=[SkillFaultOut.model_validate(each) for each in checked.faults],
         warnings=[SkillFaultOut.model_validate(each) for each in checked.warnings],
     )
-
-
-def _version_out(version: Version) -> SkillVersionOut:
-    return SkillVersionOut.model_validate(version)
-
-
-def _change_out(change: FileChange) -> FileChangeOut:
-    return FileChangeOut.model_validate(change)

@@ -9,6 +9,7 @@ from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
 from steward.api.types import RUN_ID, RunId
+from steward.core import copied
 from steward.observe import DiffLine
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
@@ -105,10 +106,4 @@ async def compare_spans(
 
 def _diff_line_out(found: DiffLine) -> DiffLineOut:
     line = found.line
-    return DiffLineOut(
-        change=found.change,
-        text=line.text,
-        mark=line.mark,
-        source=line.source,
-        is_heading=line.is_heading,
-    )
+    return copied(DiffLineOut, line, change=found.change)

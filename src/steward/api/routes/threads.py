@@ -12,7 +12,6 @@ from steward.api.chat_documents import (
     ExhibitOut,
     ThreadOut,
     TurnOut,
-    thread_out,
     turn_out,
     turns_out,
 )
@@ -89,7 +88,7 @@ def list_threads(
         return threads.listed(access.scope, text=q, before=before, limit=count)
 
     items, following = page(fetch, position_of, cursor, limit)
-    return Page(items=[thread_out(item) for item in items], next_cursor=following)
+    return Page(items=[ThreadOut.model_validate(item) for item in items], next_cursor=following)
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -308,4 +307,4 @@ def apply_plan_step(
 
 def _thread_with_etag(response: Response, thread: Thread) -> ThreadOut:
     set_etag(response, thread.revision)
-    return thread_out(thread)
+    return ThreadOut.model_validate(thread)

@@ -9,6 +9,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsViewerInPerson
 from steward.api.types import RoleName, TokenId, role_name
+from steward.core import copied
 from steward.identity import Role, Token
 
 router = APIRouter(prefix="/projects/{project_id}/tokens", tags=["tokens"])
@@ -42,16 +43,7 @@ class TokenRequest(Input):
 
 
 def _token_out(token: Token) -> TokenOut:
-    return TokenOut(
-        id=token.id,
-        name=token.name,
-        role=role_name(token.role),
-        prefix=token.prefix,
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-        last_used_at=token.last_used_at,
-        revoked_at=token.revoked_at,
-    )
+    return copied(TokenOut, token, role=role_name(token.role))
 
 
 @router.get("")

@@ -24,7 +24,7 @@ from steward.api.guards import AsEditor, AsViewer
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ScheduleId
 from steward.broker import Grant, Risk, bound_to
-from steward.core import Invalid
+from steward.core import Invalid, copied
 from steward.flows import (
     Start,
     dump_flow,
@@ -197,11 +197,9 @@ def list_tools(request: Request, access: AsViewer) -> Page[ToolOut]:
         elif tool.effects.writes:
             undo = "version or inverse"
         items.append(
-            ToolOut(
-                name=tool.name,
-                title=tool.title,
-                description=tool.description,
-                risk=tool.risk,
+            copied(
+                ToolOut,
+                tool,
                 effects=effects,
                 arguments=tool.schema(),
                 has_dry_run=tool.dry_run is not None,

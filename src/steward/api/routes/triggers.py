@@ -19,7 +19,7 @@ from steward.api.guards import (
     count_against_address,
 )
 from steward.api.types import EventId, TriggerId
-from steward.core import Denied, NotFound
+from steward.core import Denied, NotFound, copied
 from steward.identity import Access
 from steward.playbooks import Action, EventState, Shown, TriggerDesk, TriggerEvent
 
@@ -149,23 +149,13 @@ def _shown(request: Request, access: Access, found: Shown) -> WatchedTriggerOut:
             stable=stable, revision=f"{stable}/versions/{each.revision}", test=f"{stable}/test"
         )
     moments = trigger.next_moments(steward.clock.now(), _NEXT) if each.enabled else []
-    return WatchedTriggerOut(
-        id=each.id,
-        playbook_id=each.playbook_id,
+    return copied(
+        WatchedTriggerOut,
+        each,
         playbook=found.card.slug,
         playbook_name=found.card.title,
-        name=each.name,
-        type=each.type,
-        revision=each.revision,
-        enabled=each.enabled,
-        next_at=each.next_at,
         next_moments=moments,
-        last_at=each.last_at,
-        failing_since=each.failing_since,
-        failing_why=each.failing_why,
-        silent_since=each.silent_since,
         expected_seconds=found.expected_seconds,
-        duplicates=each.duplicates,
         counts=dict(found.counts),
         details=trigger.details(),
         delivery=trigger.delivery.model_dump(mode="json"),

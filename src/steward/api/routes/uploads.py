@@ -10,7 +10,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
-from steward.api.run_documents import RunOut, run_out
+from steward.api.run_documents import RunOut
 from steward.api.types import NewDatasetName, UploadId
 from steward.flows import DirectCall
 from steward.tools import FileOptions
@@ -130,4 +130,4 @@ def ingest_upload(
     call = DirectCall(
         "ingest", arguments, f"Load {upload.name}", body.branch, seen=True, subject=LOAD
     )
-    return run_out(steward.governing.direct_calls.start(access, call))
+    return RunOut.model_validate(steward.governing.direct_calls.start(access, call))

@@ -8,7 +8,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsAsked
-from steward.api.run_documents import RunDetail, RunOut, run_detail, run_out
+from steward.api.run_documents import RunDetail, RunOut, run_detail
 from steward.api.seeing import Seeing
 from steward.api.types import RunId
 from steward.broker import first_problem
@@ -48,7 +48,7 @@ def weigh_asked_rules(request: Request, access: AsAsked, run_id: RunId, body: We
         branch,
         subject=_subject(run_id),
     )
-    return run_out(steward.governing.direct_calls.start(access, call))
+    return RunOut.model_validate(steward.governing.direct_calls.start(access, call))
 
 
 @router.get("/{weighing_id}")

@@ -127,20 +127,21 @@ class ServiceCalls:
                 code="not-streamed",
             )
         await self._count(opened)
-        base = self.base_url(service, operation, opened.settings)
-        key = (opened.connection.id, str(opened.connection.revision))
-        who = await credentials(
-            self._tokens,
-            key,
-            service,
-            operation,
-            opened.settings,
-            opened.secrets,
-            opened.service_line,
-        )
+        base, who = await self._place(opened, opened.settings, service, operation)
         wire = write_request(operation, arguments, base)
         answer, _ = await self._sent(wire, who, base, operation, "", LARGE, sink)
         return answer
+
+    async def _place(
+        self, opened: Opened, settings: ServiceSettings, service: Service, operation: Operation
+    ) -> tuple[str, Credentials]:
+        """Where a call goes, and as whom."""
+        base = self.base_url(service, operation, settings)
+        key = (opened.connection.id, str(opened.connection.revision))
+        who = await credentials(
+            self._tokens, key, service, operation, settings, opened.secrets, opened.service_line
+        )
+        return base, who
 
     async def _over_grpc(
         self,
@@ -152,11 +153,7 @@ class ServiceCalls:
         pages: int,
         _idempotency_key: str,
     ) -> ServiceAnswer:
-        base = self.base_url(service, operation, settings)
-        key = (opened.connection.id, str(opened.connection.revision))
-        who = await credentials(
-            self._tokens, key, service, operation, settings, opened.secrets, opened.service_line
-        )
+        base, who = await self._place(opened, settings, service, operation)
         collected: list[Any] = []
         seen: set[str] = set()
         size = 0
@@ -194,11 +191,7 @@ class ServiceCalls:
         pages: int,
         idempotency_key: str,
     ) -> ServiceAnswer:
-        base = self.base_url(service, operation, settings)
-        key = (opened.connection.id, str(opened.connection.revision))
-        who = await credentials(
-            self._tokens, key, service, operation, settings, opened.secrets, opened.service_line
-        )
+        base, who = await self._place(opened, settings, service, operation)
         collected: list[Any] = []
         seen: set[str] = set()
         size, tries, page = 0, 0, 0

@@ -217,7 +217,7 @@ async def _sign(
 ) -> None:
     """Makes the client send the tokens of the sign-in; `refused` learns what the SDK's transport would swallow."""
     from steward.connections.mcp.oauth import only_encrypted
-    from steward.connections.mcp.watching import watched
+    from steward.connections.mcp.refused_sign_ins import watched
 
     web.event_hooks = {"request": [only_encrypted]}
     web.auth = watched(await line.auth(web, secrets), refused)

@@ -10,7 +10,7 @@ from steward.definitions.formats.dbt import export_dbt, import_dbt
 from steward.definitions.formats.ossie import export_ossie, import_ossie
 from steward.definitions.formats.parts import Exported, Imported
 
-__all__ = ["Exported", "Format", "Imported", "export_definitions", "import_definitions"]
+__all__ = ["Format", "Imported", "export_definitions", "import_definitions"]
 
 Format = Literal["steward", "ossie", "dbt"]
 LARGEST: Final = 5_000_000

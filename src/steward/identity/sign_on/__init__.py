@@ -2,7 +2,7 @@
 
 from steward.identity.sign_on.admission import Admission
 from steward.identity.sign_on.desk import SignOn, Start
-from steward.identity.sign_on.issuers import Answer, Issuers, Outside
+from steward.identity.sign_on.issuers import Answer, Issuers
 from steward.identity.sign_on.logouts import Logouts
 from steward.identity.sign_on.providers import (
     Provider,
@@ -17,7 +17,6 @@ __all__ = [
     "Answer",
     "Issuers",
     "Logouts",
-    "Outside",
     "Provider",
     "ProviderDocument",
     "Providers",

@@ -1,7 +1,7 @@
 """Models on this machine: listed weights, fetched and verified, run in a server that Steward starts and stops."""
 
 from steward.models.local.fetching import Fetched, fetch, found_here
-from steward.models.local.ollama import OllamaModels, find_ollama, pull_from_ollama
+from steward.models.local.ollama import find_ollama, pull_from_ollama
 from steward.models.local.server import LocalServers, find_engine
 from steward.models.local.weights import Kept, Shelf, Weights, listed_weights
 
@@ -9,7 +9,6 @@ __all__ = [
     "Fetched",
     "Kept",
     "LocalServers",
-    "OllamaModels",
     "Shelf",
     "Weights",
     "fetch",

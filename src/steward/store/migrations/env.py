@@ -1,8 +1,13 @@
-"""Alembic's entry: runs on the connection that `migrate` hands over."""
+"""Alembic's entry: runs on the connection and with the tables that `migrate` hands over."""
 
 from alembic import context
 
 connection = context.config.attributes["connection"]
 # SQLite cannot alter most things in place; batch mode rewrites the table instead.
-context.configure(connection=connection, render_as_batch=connection.dialect.name == "sqlite")
+# Constraints and indexes without a name get the one that the tables of the rooms have, too.
+context.configure(
+    connection=connection,
+    target_metadata=context.config.attributes["metadata"],
+    render_as_batch=connection.dialect.name == "sqlite",
+)
 context.run_migrations()

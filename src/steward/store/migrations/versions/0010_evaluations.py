@@ -2,37 +2,24 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
+
+from steward.store.tables import Json, id_column, required, scope_columns
 
 revision = "0010"
 down_revision = "0009"
-
-_JSON = sa.JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
     op.create_table(
         "evaluation_reports",
-        sa.Column("id", sa.String(length=40), nullable=False),
-        sa.Column("org_id", sa.String(length=40), nullable=False),
-        sa.Column("project_id", sa.String(length=40), nullable=False),
-        sa.Column("title", sa.String(length=200), nullable=False),
-        sa.Column("mode", sa.String(length=10), nullable=False),
-        sa.Column("cases", sa.Integer(), nullable=False),
-        sa.Column("passed", sa.Integer(), nullable=False),
-        sa.Column("failed", sa.Integer(), nullable=False),
-        sa.Column("document", _JSON, nullable=False),
-        sa.Column("created_by", sa.String(length=40), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("deleted_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("id", name="pk_evaluation_reports"),
-    )
-    op.create_index(
-        "ix_evaluation_reports_project_id", "evaluation_reports", ["project_id"], unique=False
-    )
-    op.create_index(
-        "ix_evaluation_reports_project_id_id",
-        "evaluation_reports",
-        ["project_id", "id"],
-        unique=False,
+        id_column(primary_key=True),
+        *scope_columns(),
+        sa.Column("title", sa.String(200), nullable=False),
+        sa.Column("mode", sa.String(10), nullable=False),
+        *required(sa.Integer, "cases", "passed", "failed"),
+        sa.Column("document", Json, nullable=False),
+        sa.Column("created_by", sa.String(40), nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("deleted_at", sa.BigInteger),
+        sa.Index(None, "project_id", "id"),
     )

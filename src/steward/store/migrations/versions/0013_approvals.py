@@ -2,12 +2,11 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
+
+from steward.store.tables import Json
 
 revision = "0013"
 down_revision = "0012"
-
-_JSON = sa.JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
@@ -18,9 +17,9 @@ def upgrade() -> None:
             nullable=False,
             server_default=sa.false(),
         ),
-        sa.Column("askers", _JSON, nullable=False, server_default="[]"),
-        sa.Column("edited_by", sa.String(length=40), nullable=True),
-        sa.Column("policy", sa.String(length=64), nullable=False, server_default=""),
-        sa.Column("delegated_by", sa.String(length=40), nullable=True),
+        sa.Column("askers", Json, nullable=False, server_default="[]"),
+        sa.Column("edited_by", sa.String(40)),
+        sa.Column("policy", sa.String(64), nullable=False, server_default=""),
+        sa.Column("delegated_by", sa.String(40)),
     ):
         op.add_column("approvals", column)

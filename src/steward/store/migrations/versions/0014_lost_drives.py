@@ -9,4 +9,4 @@ down_revision = "0013"
 
 def upgrade() -> None:
     op.add_column("runs", sa.Column("lost", sa.Integer(), server_default="0", nullable=False))
-    op.add_column("runs", sa.Column("lost_seq", sa.BigInteger(), nullable=True))
+    op.add_column("runs", sa.Column("lost_seq", sa.BigInteger()))

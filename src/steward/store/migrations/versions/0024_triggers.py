@@ -5,81 +5,61 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
+
+from steward.store.tables import Json, id_column, optional, required, scope_columns
 
 revision = "0024"
 down_revision = "0023"
-
-_JSON = sa.JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
     subscriptions = op.create_table(
         "trigger_subscriptions",
-        sa.Column("id", sa.String(length=40), nullable=False),
-        sa.Column("org_id", sa.String(length=40), nullable=False),
-        sa.Column("project_id", sa.String(length=40), nullable=False),
-        sa.Column("playbook_id", sa.String(length=40), nullable=False),
-        sa.Column("name", sa.String(length=40), nullable=False),
-        sa.Column("type", sa.String(length=40), nullable=False),
-        sa.Column("revision", sa.Integer(), nullable=False),
-        sa.Column("settings", _JSON, nullable=False),
-        sa.Column("request", _JSON, nullable=False),
-        sa.Column("author", sa.String(length=40), nullable=False),
-        sa.Column("armed", sa.Integer(), nullable=False),
-        sa.Column("enabled", sa.Integer(), nullable=False),
-        sa.Column("address", sa.Integer(), nullable=False),
-        sa.Column("cursor", _JSON, nullable=True),
-        sa.Column("next_at", sa.BigInteger(), nullable=True),
-        sa.Column("epoch", sa.BigInteger(), nullable=False),
-        sa.Column("holder", sa.String(length=80), nullable=True),
-        sa.Column("lease_until", sa.BigInteger(), nullable=True),
-        sa.Column("failures", sa.Integer(), nullable=False),
-        sa.Column("failing_since", sa.BigInteger(), nullable=True),
-        sa.Column("failing_why", sa.String(length=400), nullable=True),
-        sa.Column("last_at", sa.BigInteger(), nullable=True),
-        sa.Column("silent_since", sa.BigInteger(), nullable=True),
-        sa.Column("duplicates", sa.BigInteger(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_trigger_subscriptions"),
-        sa.UniqueConstraint(
-            "playbook_id", "name", name="uq_trigger_subscriptions_playbook_id_name"
-        ),
+        id_column(primary_key=True),
+        *required(sa.String(40), "org_id", "project_id", "playbook_id", "name", "type"),
+        sa.Column("revision", sa.Integer, nullable=False),
+        *required(Json, "settings", "request"),
+        sa.Column("author", sa.String(40), nullable=False),
+        *required(sa.Integer, "armed", "enabled", "address"),
+        sa.Column("cursor", Json),
+        sa.Column("next_at", sa.BigInteger),
+        sa.Column("epoch", sa.BigInteger, nullable=False),
+        sa.Column("holder", sa.String(80)),
+        sa.Column("lease_until", sa.BigInteger),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.Column("failing_since", sa.BigInteger),
+        sa.Column("failing_why", sa.String(400)),
+        *optional(sa.BigInteger, "last_at", "silent_since"),
+        *required(sa.BigInteger, "duplicates", "created_at", "updated_at"),
+        sa.UniqueConstraint("playbook_id", "name"),
     )
     for column in ("project_id", "next_at"):
         name = f"ix_trigger_subscriptions_{column}"
         op.create_index(name, "trigger_subscriptions", [column], unique=False)
     op.create_table(
         "trigger_events",
-        sa.Column("id", sa.String(length=40), nullable=False),
-        sa.Column("org_id", sa.String(length=40), nullable=False),
-        sa.Column("project_id", sa.String(length=40), nullable=False),
-        sa.Column("trigger_id", sa.String(length=40), nullable=False),
-        sa.Column("state", sa.String(length=10), nullable=False),
-        sa.Column("reason", sa.String(length=400), nullable=True),
-        sa.Column("same", sa.String(length=64), nullable=True),
-        sa.Column("order_key", sa.String(length=200), nullable=True),
-        sa.Column("document", _JSON, nullable=False),
-        sa.Column("inputs", _JSON, nullable=True),
-        sa.Column("revision", sa.Integer(), nullable=True),
-        sa.Column("replay_of", sa.String(length=40), nullable=True),
-        sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("run_id", sa.String(length=40), nullable=True),
-        sa.Column("received_at", sa.BigInteger(), nullable=False),
-        sa.Column("due_at", sa.BigInteger(), nullable=False),
-        sa.Column("started_at", sa.BigInteger(), nullable=True),
-        sa.Column("ended_at", sa.BigInteger(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["trigger_id"], ["trigger_subscriptions.id"], name="fk_trigger_events_trigger_id"
+        id_column(primary_key=True),
+        *scope_columns(),
+        sa.Column(
+            "trigger_id", sa.String(40), sa.ForeignKey("trigger_subscriptions.id"), nullable=False
         ),
-        sa.PrimaryKeyConstraint("id", name="pk_trigger_events"),
+        sa.Column("state", sa.String(10), nullable=False),
+        sa.Column("reason", sa.String(400)),
+        sa.Column("same", sa.String(64)),
+        sa.Column("order_key", sa.String(200)),
+        sa.Column("document", Json, nullable=False),
+        sa.Column("inputs", Json),
+        sa.Column("revision", sa.Integer),
+        sa.Column("replay_of", sa.String(40)),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("run_id", sa.String(40)),
+        *required(sa.BigInteger, "received_at", "due_at"),
+        *optional(sa.BigInteger, "started_at", "ended_at"),
     )
-    op.create_index("ix_trigger_events_project_id", "trigger_events", ["project_id"], unique=False)
     for columns in (["trigger_id", "state", "due_at"], ["trigger_id", "same"], ["state", "due_at"]):
         name = f"ix_trigger_events_{'_'.join(columns)}"
         op.create_index(name, "trigger_events", columns, unique=False)
-    op.add_column("schedules", sa.Column("asked", _JSON, nullable=True))
+    op.add_column("schedules", sa.Column("asked", Json))
     _take_over_schedules(subscriptions)
 
 

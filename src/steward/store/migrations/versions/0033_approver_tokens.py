@@ -8,4 +8,4 @@ down_revision = "0032"
 
 
 def upgrade() -> None:
-    op.add_column("approvals", sa.Column("decided_token", sa.String(length=40), nullable=True))
+    op.add_column("approvals", sa.Column("decided_token", sa.String(40)))

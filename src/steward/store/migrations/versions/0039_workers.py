@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from steward.store.tables import required
+
 revision = "0039"
 down_revision = "0036"
 
@@ -10,11 +12,9 @@ down_revision = "0036"
 def upgrade() -> None:
     op.create_table(
         "workers",
-        sa.Column("holder", sa.String(80), nullable=False),
+        sa.Column("holder", sa.String(80), primary_key=True),
         sa.Column("queues", sa.String(100), nullable=False),
-        sa.Column("concurrency", sa.Integer(), nullable=False),
+        sa.Column("concurrency", sa.Integer, nullable=False),
         sa.Column("version", sa.String(40), nullable=False),
-        sa.Column("started_at", sa.BigInteger(), nullable=False),
-        sa.Column("seen_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("holder", name="pk_workers"),
+        *required(sa.BigInteger, "started_at", "seen_at"),
     )

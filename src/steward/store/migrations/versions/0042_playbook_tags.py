@@ -9,7 +9,3 @@ down_revision = "0041"
 
 def upgrade() -> None:
     op.add_column("playbooks", sa.Column("tags", sa.String(500), nullable=False, server_default=""))
-
-
-def downgrade() -> None:
-    op.drop_column("playbooks", "tags")

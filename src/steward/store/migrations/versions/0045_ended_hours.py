@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from steward.store.tables import required
+
 revision = "0045"
 down_revision = "0044"
 
@@ -10,16 +12,12 @@ down_revision = "0044"
 def upgrade() -> None:
     op.create_table(
         "observed_ended_hours",
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("project_id", sa.String(40), nullable=False),
-        sa.Column("at", sa.Integer(), nullable=False),
+        *required(sa.String(40), "org_id", "project_id"),
+        sa.Column("at", sa.Integer, nullable=False),
         sa.Column("flow", sa.String(200), nullable=False),
-        sa.Column("runs", sa.Integer(), nullable=False),
-        sa.Column("failed", sa.Integer(), nullable=False),
-        sa.Column("milliseconds", sa.BigInteger(), nullable=False),
-        sa.Column("nano_usd", sa.BigInteger(), nullable=False),
-        sa.Column("tokens", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("project_id", "at", "flow", name="pk_observed_ended_hours"),
+        *required(sa.Integer, "runs", "failed"),
+        *required(sa.BigInteger, "milliseconds", "nano_usd", "tokens"),
+        sa.PrimaryKeyConstraint("project_id", "at", "flow"),
         sqlite_with_rowid=False,
     )
     op.execute(

@@ -2,31 +2,28 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects import postgresql
+
+from steward.store.tables import Json, id_column, required
 
 revision = "0049"
 down_revision = "0048"
-_JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
     op.create_table(
         "directories",
-        sa.Column("id", sa.String(40), nullable=False),
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("home_id", sa.String(40), nullable=False),
+        id_column(primary_key=True),
+        *required(sa.String(40), "org_id", "home_id"),
         sa.Column("name", sa.String(100), nullable=False),
-        sa.Column("token_hash", sa.String(64), nullable=False),
-        sa.Column("rules", _JSON, nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
+        sa.Column("rules", Json, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("created_by", sa.String(40), nullable=False),
-        sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.Column("last_used_at", sa.BigInteger()),
-        sa.ForeignKeyConstraint(["org_id"], ["organisations.id"], name="fk_directories_org_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_directories"),
-        sa.UniqueConstraint("token_hash", name="uq_directories_token_hash"),
+        sa.Column("expires_at", sa.BigInteger, nullable=False),
+        sa.Column("last_used_at", sa.BigInteger),
+        sa.ForeignKeyConstraint(["org_id"], ["organisations.id"]),
+        sa.Index(None, "org_id"),
     )
-    op.create_index("ix_directories_org_id", "directories", ["org_id"])
     for table, name in (("directory_users", "user_name"), ("directory_groups", "display_name")):
         op.create_table(
             table,
@@ -39,7 +36,7 @@ def upgrade() -> None:
                 if name == "user_name"
                 else ()
             ),
-            sa.Column("document", _JSON, nullable=False),
+            sa.Column("document", Json, nullable=False),
             sa.Column("revision", sa.Integer(), nullable=False),
             sa.Column("created_at", sa.BigInteger(), nullable=False),
             sa.Column("updated_at", sa.BigInteger(), nullable=False),
@@ -57,14 +54,9 @@ def upgrade() -> None:
     op.create_index("ix_directory_users_user_id", "directory_users", ["user_id"])
     op.create_table(
         "directory_members",
-        sa.Column("group_id", sa.String(40), nullable=False),
-        sa.Column("member_id", sa.String(40), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["directory_groups.id"], name="fk_directory_members_group_id"
-        ),
-        sa.ForeignKeyConstraint(
-            ["member_id"], ["directory_users.id"], name="fk_directory_members_member_id"
-        ),
-        sa.PrimaryKeyConstraint("group_id", "member_id", name="pk_directory_members"),
+        *required(sa.String(40), "group_id", "member_id"),
+        sa.PrimaryKeyConstraint("group_id", "member_id"),
+        sa.ForeignKeyConstraint(["group_id"], ["directory_groups.id"]),
+        sa.ForeignKeyConstraint(["member_id"], ["directory_users.id"]),
+        sa.Index(None, "member_id"),
     )
-    op.create_index("ix_directory_members_member_id", "directory_members", ["member_id"])

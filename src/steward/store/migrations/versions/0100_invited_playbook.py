@@ -9,7 +9,3 @@ down_revision = "0110"
 
 def upgrade() -> None:
     op.add_column("invitations", sa.Column("playbook_id", sa.String(40)))
-
-
-def downgrade() -> None:
-    op.drop_column("invitations", "playbook_id")

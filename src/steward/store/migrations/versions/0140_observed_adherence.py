@@ -14,10 +14,3 @@ def upgrade() -> None:
     for table in _TABLES:
         for column in _COLUMNS:
             op.add_column(table, sa.Column(column, sa.Integer, nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    for table in _TABLES:
-        with op.batch_alter_table(table) as batch:
-            for column in _COLUMNS:
-                batch.drop_column(column)
