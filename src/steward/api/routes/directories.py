@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, status
 from pydantic import ConfigDict, Field
 
-from steward.api.context import steward_of
+from steward.api.context import base_of, steward_of
 from steward.api.documents import Input, Name, Output, Page
 from steward.api.guards import AsOrganisationOwner
 from steward.api.routes.scim import PATH
@@ -98,12 +98,11 @@ def _rules(body: RulesRequest) -> list[GroupRule]:
 
 
 def _out(request: Request, directory: Directory) -> DirectoryOut:
-    public = steward_of(request).settings.http.public_url
     return DirectoryOut(
         id=directory.id,
         name=directory.name,
         rules=[GroupRuleIO.model_validate(rule) for rule in directory.rules],
-        address=(public or str(request.base_url)).rstrip("/") + PATH,
+        address=base_of(request) + PATH,
         created_at=directory.created_at,
         expires_at=directory.expires_at,
         last_used_at=directory.last_used_at,
