@@ -18,7 +18,7 @@ back, a refusal, or the answer that there is no such value.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
 of the questions of the first round, `held_out_…` of its second half, which has been read since, `defined_…` with definitions,
 `second_…` and `second_held_out_…` likewise of the second round, `third_…` of the questions that no one tunes to and `fourth_…`
-of those to tune to, `fifth_…`, `fifth_held_out_…`, `sixth_…` and `sixth_held_out_…` likewise of the fifth and sixth round,
+of those to tune to, `fifth_…`, `fifth_held_out_…`, `sixth_…`, `sixth_held_out_…`, `seventh_…` and `seventh_held_out_…` likewise of the fifth, sixth and seventh round,
 `model_…` of the conversations in `question_sets/journals`, in which a model's recorded answers are played again;
 `model_stale` is the part of its answers that were given to another request than today's. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.
@@ -183,7 +183,7 @@ def figures_of(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
 def both_rounds(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
     """The figures of every round that was asked."""
     figures: dict[str, float] = {}
-    names = ("", "second_", "third_", "fourth_", "fifth_", "sixth_")
+    names = ("", "second_", "third_", "fourth_", "fifth_", "sixth_", "seventh_")
     for number, name in enumerate(names, 1):
         of_round = [each for each in judged if each.round == number]
         if of_round:
@@ -390,7 +390,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets only")
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
     parser.add_argument("--open", action="store_true", help="leave out the half held out")
-    parser.add_argument("--round", type=int, choices=range(1, 7), help="sets of this round only")
+    parser.add_argument("--round", type=int, choices=range(1, 8), help="sets of this round only")
     parser.add_argument(
         "--misses", type=Path, help="file for the misses of the open half and of others' questions"
     )

@@ -28,7 +28,7 @@ _UNREAD: Final = -30.0
 _OF_ONE_ROW: Final = 4.0
 _COMPARISONS: Final = frozenset({"<", "<=", ">", ">=", "between"})
 GLUE: Final = frozenset(
-    {"and", "which", "rows", "rows of", "by", "again", "it", "all", "only", "also", "instead"}
+    {"and", "which", "rows", "rows of", "again", "it", "all", "only", "also", "instead"}
 )
 """Pieces that say nothing by themselves."""
 _OF_ANSWERS: Final = frozenset({"page", "no filter", "shift"})
@@ -217,6 +217,11 @@ def _settle(parsed: Parsed, parser: Parser) -> None:
         _share(parsed, parser)
     if any(isinstance(each.part, Measured) and each.part.function == "avg" for each in parsed.open):
         _told_by_time(parsed, parser)
+    for number, each in enumerate(parsed.measures):
+        of = [filtered for filtered in parsed.filters if filtered.column == each.column]
+        if each.function == "count_distinct" and of and of[0].test == "=":
+            # "How often was the signal short": of one value there are no different ones.
+            parsed.measures[number] = COUNT
     if parser.is_one_row_each():
         # A single figure, the average and the total are the same.
         parsed.open = [each for each in parsed.open if not isinstance(each.part, Measured)]

@@ -3,22 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Final
 
 from steward.agents.asking.grammar import ADJECTIVES
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.periods import Span, in_words, shifted
 from steward.agents.asking.pieces import Pieces
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Filtered,
-    Grouped,
-    Measured,
-    Period,
-)
+from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured, Period
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import plain
+from steward.agents.asking.tokens import name_words, plain
+
+_BEGINS: Final = frozenset({"start", "started", "begin", "began", "from"})
+_ENDS: Final = frozenset({"end", "ended", "until", "to"})
+_OF_EACH: Final = frozenset({"avg", "median", "stddev"})
 
 
 class Conditions(Pieces):
@@ -259,12 +257,22 @@ class Conditions(Pieces):
             yes = self._yes(column)
             if yes is not None:
                 self._filter(at, column, *(("=", [False]) if yes is True else ("!=", [yes])))
-            elif self._is_figure(column) and self._facts(column).nulls == 0:
-                # "Committees that have no staff", where every row has a number.
-                self._filter(at, column, "=", [0])
             else:
-                self._filter(at, column, "empty", [])
+                self._none_of(at, column)
             self._take(at, at + 1)
+
+    def _none_of(self, at: int, column: ColumnRef) -> None:
+        """Nothing there, or 0 of a figure: both are asked about where both are in the data."""
+        facts, is_figure = self._facts(column), self._is_figure(column)
+        none = Filtered(column=column, test="=", values=[0])
+        if is_figure and facts.nulls == 0:
+            # "Committees that have no staff", where every row has a number.
+            self._filter(at, column, "=", [0])
+            return
+        self._filter(at, column, "empty", [])
+        if is_figure and facts.low == 0 and not self.found.rows:
+            about = f"{column.column} is empty, or 0"
+            self.found.open.append(Choice(about, self.found.filters[-1], (none,)))
 
     def _names_its_value(self, at: int, column: ColumnRef) -> bool:
         """Whether a value of the column stands right after it."""
@@ -319,11 +327,16 @@ class Conditions(Pieces):
             place = following + 1
         contrast = self._contrasts(taken)
         joined_by_contrast = any(self.pieces[each].kind == "contrast" for each in taken)
-        if len(values) > 1 and (contrast or joined_by_contrast):
+        if len(values) > 1 and (contrast or joined_by_contrast or self._is_averaged()):
             self._add_group(Grouped(by=column))
             taken += contrast
         self._filter(min(taken), column, "!=" if negated else "=", values)
         self._take(*taken, *([before] if negated else []))
+
+    def _is_averaged(self) -> bool:
+        """ "The average price of ideal and premium diamonds": of each, as no average of theirs is one of both."""
+        functions = {each.function for each in self.found.measures if each.column is not None}
+        return bool(functions & _OF_EACH) and not self.found.groups
 
     def _contrasts(self, joined: Sequence[int]) -> list[int]:
         """Places of words that set things against each other: compare, versus; "more" of the one or the other."""
@@ -393,10 +406,12 @@ class Conditions(Pieces):
                 if time is None:
                     continue
                 ref = time
+                self._asked_of_stretches(ref)
             span = self._dated(ref, span)
             if not self._fits(ref, span):
                 continue
             self.found.periods.append(_period(ref, span))
+            self._asked_of_today(ref, piece)
             if span.assumed:
                 self.found.assumed.append(span.assumed)
             self._take(at)
@@ -404,6 +419,24 @@ class Conditions(Pieces):
         contrast = self._contrasts(())
         if len(self.found.periods) > 1 and (contrast or self._are_each_asked()):
             self._contrast_periods(contrast)
+
+    def _asked_of_today(self, ref: ColumnRef, piece: Piece) -> None:
+        """ "The last day", of data that ended long ago: of today's calendar there is nothing."""
+        facts, period = self._facts(ref), self.found.periods[-1]
+        named = any(
+            each.isdigit() for word in self._words[piece.first : piece.last] for each in word
+        )
+        is_over = facts.last is not None and (period.start or "") > facts.last[:10]
+        if is_over and not named and period.start is not None:
+            about = f"{period.said}, or the end of the data in {(facts.last or '')[:10]}"
+            self.found.open.append(Choice(about, period, ()))
+
+    def _asked_of_stretches(self, time: ColumnRef) -> None:
+        """Rows that last from one time to another: "president in 1970" need not have begun then."""
+        said = {each for name in self._world.times(self._base) for each in name_words(name)}
+        if _BEGINS & said and _ENDS & said and not self._speaks_of(*(_BEGINS & said)):
+            about = f"that {time.column} is then, or that it lasts at that time"
+            self.found.open.append(Choice(about, time, ()))
 
     def _are_each_asked(self) -> bool:
         """ "In 1900 and in 2000": a figure of each year or month, and not of both together."""

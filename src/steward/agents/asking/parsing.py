@@ -6,18 +6,13 @@ What no rule takes is left over, and is told. No rule takes a piece because of w
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from steward.agents.asking.behind import asked_columns
+from steward.agents.asking.behind import asked_columns, end_of_one_column, row_behind
 from steward.agents.asking.conditions import Conditions, is_day
 from steward.agents.asking.grammar import MADE
 from steward.agents.asking.parts import COUNT, Choice, Parsed
 from steward.agents.asking.ranking import Ranking
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Filtered,
-    Grouped,
-    Measured,
-)
-from steward.agents.asking.tagging import Piece
+from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured
+from steward.agents.asking.tagging import ALIKE, Piece
 from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import is_step
 
@@ -65,6 +60,7 @@ class Parser(Conditions, Ranking):
         ):
             rule()
         self._groups_of_one()
+        self._doubts()
         figures = {each.column.column for each in self.found.measures if each.column}
         figures |= {each.column.column for each in self.found.filters}
         self.found.assumed += [
@@ -73,7 +69,12 @@ class Parser(Conditions, Ranking):
         self.found.function_pieces = self.function_pieces
         asking = [self._words[each.first] for each in self.pieces if each.kind == "which"]
         self.found.asked = asked_columns(asking, self._world, self._base)
-        self.found.unused = [piece for at, piece in enumerate(self.pieces) if at not in self._used]
+        self.found.unused = [
+            piece
+            for at, piece in enumerate(self.pieces)
+            # "Films by Almodóvar": what "by" leads to was read.
+            if at not in self._used and not (piece.kind == "by" and at + 1 in self._used)
+        ]
         return self.found
 
     def _groups_of_one(self) -> None:
@@ -84,6 +85,77 @@ class Parser(Conditions, Ranking):
             if only and (each.column.table, each.column.column) in grouped:
                 about = f"only “{each.values[0]}”, or each {each.column.column}"
                 self.found.open.append(Choice(about, each, (None,)))
+
+    def _doubts(self) -> None:
+        """Names that were read one way and say as much in another: then it is asked which is meant."""
+        for at, piece in enumerate(self.pieces):
+            if piece.kind == "name" and at in self._used:
+                self._rows_or_figure(at, piece)
+                self._row_of_figure(at, piece)
+                self._divided(at, piece)
+
+    def _rows_or_figure(self, at: int, piece: Piece) -> None:
+        """ "Tip percentage", "page views by month": of a table that is called like its figure or like a value."""
+        found, alike = self.found, self._alike(piece)
+        if piece.senses[0].kind == "value" and "table" in alike:
+            said = " ".join(self._words[piece.first : piece.last])
+            found.open.append(Choice(f"only “{said}”, or all rows of {self._base}", COUNT, ()))
+        figure = alike.get("column") if self._is_base(at) else None
+        read = [*found.columns, *(each.column for each in (*found.filters, *found.order))]
+        counted = at > 0 and self.pieces[at - 1].kind == "count"
+        if figure in (None, *read) or counted or not self._is_figure(figure):
+            return
+        if found.measures in ([], [COUNT]):
+            others = tuple(Measured(function=each, column=figure) for each in ("sum", "avg"))
+            part = found.measures[0] if found.measures else COUNT
+            about = f"rows of {self._base}, or its column {figure.column}"
+            found.open.append(Choice(about, part, others if found.measures else ()))
+
+    def _row_of_figure(self, at: int, piece: Piece) -> None:
+        """ "The most abundant nuclide": the row, and not its figure."""
+        found = self.found
+        if (
+            found.groups
+            or not end_of_one_column(found.measures, ())
+            or not self._ends_superlative(at)
+        ):
+            return
+        if piece.senses[0].kind == "value":
+            found.open.append(Choice(f"one {piece.senses[0].value}, or a figure", COUNT, ()))
+        elif self._is_base(at) and self._alike(piece).get("column") != found.measures[0].column:
+            known = self._world.table(self._base)
+            names = [known.name_column] if known.name_column else known.key
+            row_behind(found, [ColumnRef(column=each) for each in names])
+
+    def _divided(self, at: int, piece: Piece) -> None:
+        """ "Price per carat" is a ratio to most."""
+        said_per = at > 0 and self._words[self.pieces[at - 1].first] == "per"
+        name = piece.senses[0].name if said_per else ""
+        group = Grouped(by=ColumnRef(column=name)) if name else None
+        if group is None or group not in self.found.groups:
+            return
+        facts = self._facts(group.by)
+        timed = self._world.is_time(self._base, facts)
+        if facts.kind == "number" and not timed and "INT" not in facts.type.upper():
+            about = f"for each value of {facts.name}, or divided by {facts.name}"
+            self.found.open.append(Choice(about, group, (None,)))
+
+    def _ends_superlative(self, at: int) -> bool:
+        """Whether a noun ends the phrase of a superlative: "most abundant nuclide", but not "highest price of stocks"."""
+        while at and self.pieces[at - 1].last == self.pieces[at].first:
+            at -= 1
+            if self.pieces[at].kind != "name":
+                return self.pieces[at].kind in {"most", "adjective"}
+        return False
+
+    def _alike(self, piece: Piece) -> dict[str, ColumnRef | None]:
+        """The kinds of what a piece can name as surely as what it was read as; the column where it is one."""
+        alike = [each for each in piece.senses if each.score >= piece.surest - ALIKE]
+        return {
+            each.kind: ColumnRef(column=each.name) if each.kind == "column" else None
+            for each in alike
+            if each.table == self._base
+        }
 
     def _charts(self) -> None:
         for at, piece in list(self._free("chart")):
@@ -275,7 +347,10 @@ class Parser(Conditions, Ranking):
         counted = self.found.measures or self.found.groups or self.found.share
         for at, ref in names:
             yes = self._yes(ref)
-            if yes is True and not self._shows():
+            # "List the stable nuclides": before the rows it says which.
+            after = at + 1 < len(self.pieces) and self.pieces[at + 1].first == self.pieces[at].last
+            says_which = after and self._is_base(at + 1)
+            if yes is True and (says_which or not self._shows()):
                 self._filter(at, ref, "=", [True])
                 self._take(at)
             elif yes is not None and counted:
@@ -515,7 +590,11 @@ class Parser(Conditions, Ranking):
     def is_one_row_each(self) -> bool:
         """Whether each group is one row, because a key of the table is grouped by or fixed: countries in one year."""
         found, facts = self.found, self._world.datasets[self._base]
-        fixed = {each.by.column for each in found.groups if each.by.table is None}
+        fixed = {
+            each.by.column
+            for each in found.groups
+            if each.by.table is None and each.part is None and self._is_whole(each)
+        }
         fixed |= {
             each.column.column
             for each in found.filters
@@ -529,6 +608,11 @@ class Parser(Conditions, Ranking):
             if facts_of.kind == "date" and each.start and each.end and is_day(each):
                 fixed.add(each.column.column)
         return any(key and set(key) <= fixed for key in (facts.key, *facts.keys))
+
+    def _is_whole(self, group: Grouped) -> bool:
+        """Whether a group puts no two times together: years of years, days of dates."""
+        kind = self._facts(group.by).kind
+        return group.unit is None or kind == "number" or (kind, group.unit) == ("date", "day")
 
     def shared_conditions(self) -> list[Filtered]:
         """What a share is of: "share of late flights per carrier", "which part of the flights is late"."""

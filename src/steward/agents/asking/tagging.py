@@ -17,7 +17,7 @@ from steward.agents.asking.tokens import MULTIPLIERS, Token, name_words, plain
 
 _WORD: Final = 10.0
 _PIECE: Final = -2.5
-_ALIKE: Final = 0.06
+ALIKE: Final = 0.06
 """Names whose scores differ by less are equally likely."""
 _PART: Final = 0.85
 _CLEAR: Final = 0.15
@@ -27,6 +27,8 @@ _SPLIT: Final = 0.93
 """How sure a name is whose number stands elsewhere: population_2021 for "population in 2021"."""
 _COMPARING: Final = frozenset({"than", "least", "over", "exactly", "above"})
 """Words after which "one" is a number."""
+_COMPARED: Final = frozenset({"r", "er", "st", "est"})
+"""What makes an adjective compare."""
 _SHAPES: Final = frozenset(get_args(Shape))
 Reach = Callable[[Sense], Sense | None]
 
@@ -47,7 +49,7 @@ class Piece:
     def meaning(self, kind: str) -> list[Sense]:
         """The surest of its senses of a kind."""
         found = [each for each in self.senses if each.kind == kind]
-        return [each for each in found if each.score >= found[0].score - _ALIKE]
+        return [each for each in found if each.score >= found[0].score - ALIKE]
 
     @property
     def surest(self) -> float:
@@ -116,11 +118,23 @@ class Tagger:
                 yield Token(denied, plain(denied), token.start, token.end)
                 continue
             meant = corrected(word, known)
-            if meant is None:
+            if meant is None or self._is_other_form(word, meant):
                 yield token
                 continue
             self.notes.append(f"I read “{token.text}” as “{meant}”.")
             yield Token(meant, meant, token.start, token.end)
+
+    def _is_other_form(self, word: str, meant: str) -> bool:
+        """Whether a word is not misspelled but has another ending: carnivores are no Carnivora, large is not larger."""
+        if meant in vocabulary() and meant.removeprefix(word) in _COMPARED:
+            return True
+        alike = next(
+            (at for at, pair in enumerate(zip(word, meant, strict=False)) if len({*pair}) > 1),
+            len(word),
+        )
+        known = self._lexicon.senses((meant,))
+        is_value = meant not in vocabulary() and all(each.kind == "value" for each in known)
+        return is_value and alike >= min(len(word), len(meant)) - 1
 
     def _is_slip(self, token: Token) -> bool:
         """Whether a word that names something only in part is one slip away from a whole word: populaton."""
@@ -285,8 +299,6 @@ def _is_of_another(meant: Sense, seen: Sense) -> bool:
 def only(piece: Piece, sense: Sense) -> Piece:
     """The piece where one of its meanings is chosen."""
     others = tuple(
-        each
-        for each in piece.senses
-        if each.kind != sense.kind or each.score < sense.score - _ALIKE
+        each for each in piece.senses if each.kind != sense.kind or each.score < sense.score - ALIKE
     )
     return replace(piece, senses=tuple(sorted((sense, *others), key=lambda each: -each.score)))
