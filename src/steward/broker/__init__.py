@@ -4,7 +4,7 @@ from steward.broker._budget_tables import period_budgets as period_budgets_table
 from steward.broker._tables import approvals as approvals_table
 from steward.broker.approval_claims import approval_claim, approval_claims
 from steward.broker.approvals import Approval, Approvals, Extent, State, Verdict
-from steward.broker.broker import ASK_HUMAN, Broker
+from steward.broker.broker import ASK_HUMAN, DECRYPT, Broker
 from steward.broker.budgets import Budgets
 from steward.broker.call_planning import CallPlanner
 from steward.broker.deciding import Deciding
@@ -111,6 +111,7 @@ __all__ = [
     "CODE",
     "CONTENT",
     "DECLARABLE",
+    "DECRYPT",
     "DEFAULT_PRESET",
     "DESTINATION",
     "DIRECT_PROGRAM",

@@ -139,7 +139,7 @@ def change_arguments(
             f"{operation} changes one dataset at a time.",
             problems=[Problem("/datasets", "more than one")],
         )
-    if operation == "redact":
+    if operation in {"redact", "encrypt_columns", "decrypt_columns"}:
         return operation, {"dataset": datasets[0], **arguments, **common}
     return "clean", {
         "dataset": datasets[0],
