@@ -94,6 +94,7 @@ def add_change_tool(
     arguments: type[A],
     change: Callable[[A], Change],
     note: str = "",
+    risk: Risk = Risk.write,
 ) -> None:
     """Adds a tool whose calls are an operation of the workbench each; `note` is a warning of every preview."""
 
@@ -108,7 +109,7 @@ def add_change_tool(
         title=title,
         description=description,
         arguments=arguments,
-        risk=Risk.write,
+        risk=risk,
         run=run,
         effects=Effects(reads=True, writes=True),
         dry_run=dry_run,

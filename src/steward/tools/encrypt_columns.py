@@ -1,6 +1,5 @@
 """Columns encrypted and decrypted, and permission to see the plain values for an hour."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Final
 
@@ -16,19 +15,16 @@ from steward.broker import (
     Arguments,
     Effects,
     Outcome,
-    Preview,
     Risk,
     ToolContext,
     add_tool,
 )
 from steward.core import Invalid
 from steward.tools._calls import clock_of, off_loop, source
-from steward.tools._changes import BASE, Change, apply_change, preview_change
-from steward.tools._commits import changed, reading_cost, reconciling, workspace
-from steward.versions import MAIN
+from steward.tools._changes import BASE, Change, add_change_tool
+from steward.tools._commits import workspace
 
 REVEALED_FOR: Final = timedelta(hours=1)
-_LISTED: Final = 20
 
 
 class OfDataset(Arguments):
@@ -81,57 +77,6 @@ def _decryption(arguments: DecryptColumns) -> Change:
     return Change("decrypt_columns", (arguments.dataset,), given, arguments.target, arguments.base)
 
 
-async def preview_encryption(context: ToolContext, arguments: EncryptColumns) -> Preview:
-    note = await off_loop(_what_stays, context, arguments)
-    return await preview_change(context, _encryption(arguments), note)
-
-
-def _what_stays(context: ToolContext, arguments: EncryptColumns) -> str:
-    """Where the plain values can still be read afterwards, and by whom."""
-    found = workspace(context).exposure(arguments.dataset, list(arguments.columns))
-    said = []
-    if arguments.target not in (None, arguments.dataset):
-        said.append(f"{arguments.dataset!r} itself keeps the plain values.")
-    elif context.branch != MAIN:
-        said.append(f"Earlier versions are protected once this is on the branch {MAIN!r}.")
-    else:
-        said.append(
-            f"{_counted(found.versions, 'version')} of the dataset up to now {_hold(found.versions)} the plain "
-            "values. From now on only people who may decrypt can read or restore them. Undo brings the plain "
-            "values back and needs the same permission. Retention removes old versions for good."
-        )
-    if found.related:
-        said.append(f"Related datasets may hold the same values: {_named(found.related)}.")
-    said.append("Files that were loaded, results of earlier runs, chats and backups do not change.")
-    return " ".join(said)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _hold(count: int) -> str:
-    return "holds" if count == 1 else "hold"
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(map(repr, names[:_LISTED])) + more
-
-
-async def encrypt(context: ToolContext, arguments: EncryptColumns) -> Outcome:
-    return await apply_change(context, _encryption(arguments))
-
-
-async def preview_decryption(context: ToolContext, arguments: DecryptColumns) -> Preview:
-    note = "Everyone who may look at the project's data can read the values afterwards."
-    return await preview_change(context, _decryption(arguments), note)
-
-
-async def decrypt(context: ToolContext, arguments: DecryptColumns) -> Outcome:
-    return await apply_change(context, _decryption(arguments))
-
-
 async def reveal(context: ToolContext, arguments: RevealColumns) -> Outcome:
     """Gives no value, only permission: what a run gives is kept in its journal for everybody."""
 
@@ -161,7 +106,7 @@ async def reveal(context: ToolContext, arguments: RevealColumns) -> Outcome:
     return await off_loop(permit)
 
 
-add_tool(
+add_change_tool(
     name="encrypt_columns",
     title="Encrypt columns",
     description=(
@@ -169,24 +114,15 @@ add_tool(
         "Deterministic values still join and group, random ones tell nothing."
     ),
     arguments=EncryptColumns,
-    risk=Risk.write,
-    run=encrypt,
-    effects=Effects(reads=True, writes=True),
-    dry_run=preview_encryption,
-    reconcile=reconciling(changed),
-    estimate=lambda context, arguments: reading_cost(context, (arguments.dataset,)),
+    change=_encryption,
 )
-add_tool(
+add_change_tool(
     name=DECRYPT,
     title="Decrypt columns",
     description="Stores the plain values of encrypted columns again, for everyone in the project.",
     arguments=DecryptColumns,
+    change=_decryption,
     risk=Risk.secret,
-    run=decrypt,
-    effects=Effects(reads=True, writes=True),
-    dry_run=preview_decryption,
-    reconcile=reconciling(changed),
-    estimate=lambda context, arguments: reading_cost(context, (arguments.dataset,)),
 )
 add_tool(
     name="reveal_columns",

@@ -173,7 +173,7 @@ class Operations:
                 arguments=dict(arguments),
                 summary=change.summary,
                 counts=change.counts,
-                warnings=change.warnings,
+                warnings=change.warnings + _what_stays(desk, change, target, branch),
                 target=_target(operation, datasets, target),
                 preview=preview(desk.connection, change, _PREVIEW_ROWS),
                 cells=changed_cells(desk.connection, change, _PREVIEW_CELLS),
@@ -229,6 +229,31 @@ class Operations:
             return workspace.commit(draft, branch, base=base or desk.base, unchanged=list(datasets))
 
 
+def _what_stays(desk: "_Desk", change: Change, target: str | None, branch: str) -> tuple[str, ...]:
+    """Where plain values can still be read after an encryption, and by whom."""
+    if change.operation == "decrypt_columns":
+        return ("Everyone who may look at the project's data can read the values afterwards.",)
+    if change.operation != "encrypt_columns":
+        return ()
+    dataset = desk.sources[0].name
+    found = desk.workspace.exposure(dataset, list(change.arguments["columns"]))
+    if target not in (None, dataset):
+        said = f"{dataset!r} itself keeps the plain values."
+    elif branch != MAIN:
+        said = f"Earlier versions are closed once this is on the branch {MAIN!r}."
+    else:
+        said = (
+            f"Versions of the dataset that hold the plain values: {found.versions:,}. From now on, only people "
+            "who may decrypt can read or restore them. Undo brings the plain values back and needs the same "
+            "permission. Retention removes old versions for good."
+        )
+    files = "Loaded files, results of earlier runs, chats and backups do not change."
+    if not found.related:
+        return (said, files)
+    named = ", ".join(map(repr, found.related[:20])) + (" and more" if found.related[20:] else "")
+    return (said, f"Related datasets may hold the same values: {named}.", files)
+
+
 class _Desk:
     """The inputs of one operation, open in one DuckDB session."""
 
@@ -237,9 +262,9 @@ class _Desk:
     ) -> None:
         if not datasets:
             raise Invalid("Name at least one dataset.")
-        workspace = versions.workspace(scope, author)
-        self.base = workspace.commit_at(branch).id
-        self.sources: list[Dataset] = [workspace.dataset(name, self.base) for name in datasets]
+        self.workspace = versions.workspace(scope, author)
+        self.base = self.workspace.commit_at(branch).id
+        self.sources: list[Dataset] = [self.workspace.dataset(name, self.base) for name in datasets]
         self._tables = [versions.table(scope, each.version, each.name) for each in self.sources]
         self._scope = scope
         self._open = ExitStack()

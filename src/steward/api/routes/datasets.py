@@ -15,6 +15,7 @@ from steward.api.types import BranchName, DatasetName, Reference, RunId, Version
 from steward.core import Denied, Invalid, NotFound, Problem, in_words, mistakes, read_json
 from steward.flows import DirectCall
 from steward.identity import Access
+from steward.runs import Status
 from steward.versions import unsealed
 from steward.workbench import DatasetCard, Filter, Kind, Operator, Sort
 
@@ -159,8 +160,12 @@ def _permit(request: Request, access: Access, dataset: str, run_id: str) -> dict
         raise Denied("An API token cannot show encrypted values. Sign in to see them.")
     steward = steward_of(request)
     run = steward.runs.get(access.scope, run_id)
-    made = steward.governing.direct_calls.outcome(run) if run.subject == REVEAL else None
-    if made is None or run.created_by != access.user_id or made.value["dataset"] != dataset:
+    made = None
+    if run.subject == REVEAL and run.created_by == access.user_id:
+        if run.status is not Status.done:
+            raise Denied(f"You may not see these values{' yet' * (not run.status.is_final)}.")
+        made = steward.governing.direct_calls.outcome(run)
+    if made is None or made.value["dataset"] != dataset:
         raise NotFound(f"You have no permission from this run to see values of {dataset!r}.")
     if datetime.fromisoformat(made.value["until"]) <= steward.clock.now():
         raise Denied("The hour to see these values is over. Ask again.", code="reveal-over")
