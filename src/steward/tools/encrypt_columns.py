@@ -15,12 +15,13 @@ from steward.broker import (
     Arguments,
     Effects,
     Outcome,
+    Preview,
     Risk,
     ToolContext,
     add_tool,
 )
-from steward.core import Invalid
-from steward.tools._calls import clock_of, off_loop, source
+from steward.core import Conflict, Invalid
+from steward.tools._calls import agreed, clock_of, off_loop, source
 from steward.tools._changes import BASE, Change, add_change_tool
 from steward.tools._commits import workspace
 
@@ -91,6 +92,9 @@ async def reveal(context: ToolContext, arguments: RevealColumns) -> Outcome:
                 raise Invalid(
                     f"{what} is {'not ' if plain else ''}encrypted.", code="not-encrypted"
                 )
+        promised = agreed(context).get("version", found.version)
+        if promised != found.version:
+            raise Conflict("The dataset changed since the preview was made. Ask again.")
         until = clock_of(context).now() + REVEALED_FOR
         return Outcome(
             value={
@@ -104,6 +108,17 @@ async def reveal(context: ToolContext, arguments: RevealColumns) -> Outcome:
         )
 
     return await off_loop(permit)
+
+
+async def preview_reveal(context: ToolContext, arguments: RevealColumns) -> Preview:
+    found = await reveal(context, arguments)
+    columns = found.value["columns"]
+    return Preview(
+        summary=f"Show values of {', '.join(columns) or 'every column'} for an hour",
+        details={"dataset": arguments.dataset, "columns": columns},
+        irreversible="What a person has seen cannot be taken back.",
+        payload={"version": found.value["version"], "columns": columns},
+    )
 
 
 add_change_tool(
@@ -134,6 +149,7 @@ add_tool(
     arguments=RevealColumns,
     risk=Risk.secret,
     run=reveal,
+    dry_run=preview_reveal,
     effects=Effects(reads=True),
     direct_only=True,
     idempotent=True,

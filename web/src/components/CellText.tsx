@@ -28,7 +28,10 @@ export function CellText({ value }: { value: string | null }) {
   }
   if (isEncrypted(value)) {
     return (
-      <span className={classes.missing} title="Encrypted: only people who may decrypt see the value">
+      <span
+        className={classes.missing}
+        title="Encrypted: only people who may decrypt see the value"
+      >
         <Lock size={12} aria-hidden /> Encrypted
       </span>
     );
