@@ -335,6 +335,13 @@ WRITES = (
         hands_out=True,
     ),
     Write(
+        "post /datasets/{dataset}/reveal",
+        lambda _: {"columns": ["age"]},
+        "reveal_columns",
+        lambda _: {"dataset": "people", "columns": ["age"], "at": None},
+        lambda _: {"dataset": "people"},
+    ),
+    Write(
         "post /reports",
         lambda _: {"title": "About people", "datasets": ["people"]},
         "report",

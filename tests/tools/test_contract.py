@@ -26,6 +26,7 @@ FIRST_SET = {
     "profile",
     "query",
     "read_artifact",
+    "encrypt_columns",
     "redact",
     "relate",
     "render_xlsx",
@@ -53,6 +54,7 @@ CALLS = [
         "clean",
         {"dataset": "crm_customers", "operation": "collapse_spaces", "target": "tidy"},
     ),
+    ("encrypt_columns", {"dataset": "crm_customers", "columns": {"email": "random"}}),
     (
         "redact",
         {"dataset": "crm_customers", "columns": {"email": {"method": "hash"}}},

@@ -48,6 +48,7 @@ from steward.tools import (
 )
 from steward.workbench import Workbench
 
+COLUMN_KEY = "steward.column_key."
 HASHING_KEY = "steward.redaction_key"
 
 
@@ -106,6 +107,7 @@ def lay_foundation(
         hashing_key=lambda scope: _hashing_key(secrets, scope),
         scrub=scrubbing,
         network=network.levels_here,
+        column_keys=lambda scope, new: _column_keys(secrets, clock, scope, new=new),
     )
     definitions = DefinitionStore(database, workbench, events, clock)
     log = HeadLog(Signer.of(keyring), approval_claims)
@@ -163,6 +165,25 @@ def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:
     except NotFound:
         secrets.set(scope, HASHING_KEY, token_bytes(32).hex(), author="steward")
         return bytes.fromhex(secrets.get(scope, HASHING_KEY))
+
+
+def _column_keys(
+    secrets: SecretStore, clock: Clock, scope: Scope, *, new: bool
+) -> dict[str, bytes]:
+    """Keys of a project's encrypted columns by id, oldest first; each a secret of its own, and none is ever replaced."""
+
+    def kept() -> dict[str, bytes]:
+        found = secrets.values(scope).items()
+        names = {k.removeprefix(COLUMN_KEY): v for k, v in found if k.startswith(COLUMN_KEY)}
+        return {name: bytes.fromhex(names[name]) for name in sorted(names)}
+
+    known = kept()
+    if known and not new:
+        return known
+    # Ids sort by the moment they were made.
+    name = f"{int(clock.now().timestamp() * 1000):x}{token_bytes(2).hex()}"
+    secrets.set(scope, f"{COLUMN_KEY}{name}", token_bytes(32).hex(), author="steward")
+    return kept()
 
 
 def open_sandbox(settings: Settings, provider: Provider | None = None) -> Sandbox:

@@ -5,7 +5,7 @@ from steward.broker._tables import approvals as approvals_table
 from steward.broker.approval_claims import approval_claim, approval_claims
 from steward.broker.approval_decisions import Deciding
 from steward.broker.approvals import Approval, Approvals, Extent, State, Verdict
-from steward.broker.broker import ASK_HUMAN, Broker
+from steward.broker.broker import ASK_HUMAN, DECRYPT, Broker
 from steward.broker.budgets import Budgets
 from steward.broker.call_planning import CallPlanner
 from steward.broker.declared import arguments_of
@@ -111,6 +111,7 @@ __all__ = [
     "CODE",
     "CONTENT",
     "DECLARABLE",
+    "DECRYPT",
     "DEFAULT_PRESET",
     "DESTINATION",
     "DIRECT_PROGRAM",

@@ -65,11 +65,13 @@ from steward.runs import (
 )
 from steward.store import Scope, Transaction
 from steward.trace import within_call
-from steward.versions import Versions, on_ticket
+from steward.versions import Versions, on_ticket, unsealed
 
 T = TypeVar("T")
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
+DECRYPT: Final = "decrypt_columns"
+"""The tool whose rules also say who may read and bring back versions from before a column was encrypted."""
 UNTRUSTED: Final = "read untrusted content"
 _MAYBE_DONE: Final = "Steward was interrupted when it did this before, so it may have happened once. It is not tried again."
 
@@ -557,6 +559,7 @@ class Broker:
                     execution.refuse_unless_driving,
                 ),
                 within_call(execution.run.root_id, execution.run.id, key),
+                unsealed(allowed=DECRYPT in (tool.name, *plan.body.get("acts_as", ()))),
             ):
                 work = self._watched(
                     execution, key, tool.run(context, arguments), stoppable=stoppable

@@ -18,7 +18,7 @@ import cedarpy
 
 from steward.broker.policy_text import Parsed, PolicyVerdict, parse
 from steward.broker.presets import BUILT_IN
-from steward.broker.tool import Effects, Risk
+from steward.broker.tool import TOOLS, Effects, Risk
 from steward.core import Invalid
 from steward.identity import Role
 from steward.store import Scope
@@ -143,7 +143,10 @@ class Question:
 
     def each(self) -> "list[Question]":
         """The question about each tool and each place: what is true of one says nothing about the others."""
-        tools = [replace(self, tool=tool, acts_as=()) for tool in self.acts_as]
+        tools = [
+            replace(self, tool=tool, risk=_risk_as(tool, self.risk), acts_as=())
+            for tool in self.acts_as
+        ]
         if len(self.places) < 2:
             return [self, *tools]
         return [
@@ -157,6 +160,11 @@ class Question:
             raise Invalid(f"A policy knows no resource of kind {self.resource.kind!r}.")
         if self.tool in list(Risk):
             raise Invalid(f"A tool cannot be called {self.tool!r}: that names a risk class.")
+
+
+def _risk_as(tool: str, risk: Risk) -> Risk:
+    """What would need permission to see secrets needs it in every other way as well."""
+    return Risk.secret if tool in TOOLS and TOOLS.get(tool).risk is Risk.secret else risk
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,24 @@ from steward.tables.engine import DEFAULT_LIMITS, Limits, session
 from steward.tables.formula_marks import needs_mark, needs_mark_sql, without_mark, without_mark_sql
 from steward.tables.scratch import Scratch
 from steward.tables.table import Column, Table, describe, literal, parquet_source, quote, type_word
+from steward.tables.tokens import MODES, TOKEN, Encryption, encryption_of
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "MODES",
+    "TOKEN",
     "Cell",
     "Change",
     "Column",
     "ColumnLineage",
+    "Encryption",
     "Limits",
     "Preview",
     "Scratch",
     "Table",
     "changed_cells",
     "describe",
+    "encryption_of",
     "engine",
     "leftovers",
     "literal",

@@ -92,6 +92,7 @@ def add_change_tool(
     arguments: type[A],
     change: Callable[[A], Change],
     note: str = "",
+    risk: Risk = Risk.write,
 ) -> None:
     """Adds a tool whose calls are an operation of the workbench each; `note` is a warning of every preview."""
 
@@ -106,7 +107,7 @@ def add_change_tool(
         title=title,
         description=description,
         arguments=arguments,
-        risk=Risk.write,
+        risk=risk,
         run=run,
         effects=Effects(reads=True, writes=True),
         dry_run=dry_run,
@@ -137,7 +138,7 @@ def change_arguments(
             f"{operation} changes one dataset at a time.",
             problems=[Problem("/datasets", "more than one")],
         )
-    if operation == "redact":
+    if operation in {"redact", "encrypt_columns", "decrypt_columns"}:
         return operation, {"dataset": datasets[0], **arguments, **common}
     return "clean", {
         "dataset": datasets[0],

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from steward.broker import Artifact, Cost, Outcome, ToolContext
+from steward.broker import DECRYPT, Artifact, Cost, Outcome, ToolContext
 from steward.core import NotFound
 from steward.runs import Found, Reconciled, Ticket
 from steward.tools._calls import agreed, bench, happened, off_loop, source
-from steward.versions import Commit, Dataset, EntryChange, VersionConflict, Workspace
+from steward.versions import Commit, Dataset, EntryChange, VersionConflict, Workspace, unsealed
 
 MEDIA_TYPES = {
     ".csv": "text/csv",
@@ -93,6 +93,19 @@ def entries(changes: Sequence[EntryChange]) -> list[dict[str, Any]]:
     return [{"kind": each.kind, "name": each.name, "role": each.role} for each in changes]
 
 
+def decrypts(context: ToolContext, changes: Sequence[EntryChange]) -> tuple[str, ...]:
+    """The tool as which a call acts that moves a branch to versions from before a column was encrypted."""
+    found = {each.before for each in changes} | {each.after for each in changes}
+    versions = {each for each in found if each is not None}
+    return (DECRYPT,) if versions and workspace(context).is_sealed(versions) else ()
+
+
+def undoing(context: ToolContext, commits: Sequence[str]) -> tuple[str, ...]:
+    """The same for taking commits back, or bringing them again."""
+    place = workspace(context)
+    return decrypts(context, [each for one in commits for each in place.commit_at(one).changes])
+
+
 async def changed(context: ToolContext, commit: Commit) -> Outcome:
     """The outcome of a commit that made or changed one dataset."""
     return await off_loop(describe_change, context, commit)
@@ -111,7 +124,9 @@ def describe_change(context: ToolContext, commit: Commit) -> Outcome:
         version = versions.get(context.scope, change.after or "")
         counts: dict[str, int] = {"rows": version.rows}
         if change.before:
-            diff = versions.diff(context.scope, change.before, version.id)
+            # Figures only: they give nothing away of a version that the commit itself sealed.
+            with unsealed():
+                diff = versions.diff(context.scope, change.before, version.id)
             counts |= {
                 "added_rows": diff.added,
                 "removed_rows": diff.removed,

@@ -21,7 +21,7 @@ from steward.broker import (
 from steward.core import Conflict, NotFound
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import agreed, happened, in_thread_of_call, off_loop, plain
-from steward.tools._commits import entries, reconciling, workspace
+from steward.tools._commits import decrypts, entries, reconciling, workspace
 from steward.versions import MAIN, Commit, EntryChange
 
 _MOVED: Final = "The branch changed since the preview was made; look at it again."
@@ -165,6 +165,16 @@ async def undo(context: ToolContext, arguments: Undo) -> Outcome:
     return await moved(context, await off_loop(take_back))
 
 
+def _undo_acts(context: ToolContext, arguments: Undo) -> tuple[str, ...]:
+    plan = workspace(context).undo_plan(arguments.commit, context.branch)
+    return decrypts(context, plan.entries)
+
+
+def _redo_acts(context: ToolContext, _arguments: Redo) -> tuple[str, ...]:
+    head = workspace(context).commit_at(context.branch)
+    return decrypts(context, head.changes)
+
+
 @in_thread_of_call
 def preview_redo(context: ToolContext, _arguments: Redo) -> Preview:
     head = workspace(context).branch(context.branch).head
@@ -250,6 +260,7 @@ add_tool(
     run=undo,
     effects=Effects(reads=True, writes=True),
     dry_run=preview_undo,
+    acts_as=_undo_acts,
     reconcile=reconciling(moved),
 )
 add_tool(
@@ -261,6 +272,7 @@ add_tool(
     run=redo,
     effects=Effects(reads=True, writes=True),
     dry_run=preview_redo,
+    acts_as=_redo_acts,
     reconcile=reconciling(moved),
 )
 add_tool(
@@ -272,5 +284,6 @@ add_tool(
     run=restore,
     effects=Effects(reads=True, writes=True),
     dry_run=preview_restore,
+    acts_as=lambda context, arguments: decrypts(context, _restoring(context, arguments)),
     reconcile=reconciling(moved),
 )

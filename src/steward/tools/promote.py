@@ -9,7 +9,7 @@ from steward.core import Bug
 from steward.runs import Json
 from steward.tools._branches import on_branch
 from steward.tools._calls import agreed, bench, off_loop, source
-from steward.tools._commits import entries, reconciling, workspace
+from steward.tools._commits import decrypts, entries, reconciling, workspace
 from steward.versions import Commit, EntryChange, VersionConflict
 
 _SOURCE = "The branch, which lies below the run's own; a person who does it by hand may name any."
@@ -45,6 +45,10 @@ def _refuse_foreign(context: ToolContext, branch: str) -> None:
     """What a program brings in comes from its own branches; a person chooses."""
     if not context.direct:
         on_branch(context, branch)
+
+
+def _acts_as(context: ToolContext, arguments: Promote) -> tuple[str, ...]:
+    return decrypts(context, workspace(context).diff(context.branch, arguments.source).entries)
 
 
 def _counted(context: ToolContext, change: EntryChange) -> dict[str, Json]:
@@ -147,5 +151,6 @@ add_tool(
     run=promote,
     effects=Effects(reads=True, writes=True),
     dry_run=preview_promote,
+    acts_as=_acts_as,
     reconcile=reconciling(promoted),
 )

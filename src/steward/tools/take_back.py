@@ -22,6 +22,7 @@ from steward.broker import (
 from steward.core import Conflict, Invalid
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import agreed, happened, off_loop
+from steward.tools._commits import undoing
 from steward.tools._installation import TAKING_BACK
 
 _LISTED: Final = 200
@@ -60,7 +61,8 @@ def _planned(context: ToolContext, arguments: TakeBack) -> TakeBackPlan:
 def _acts_as(context: ToolContext, arguments: TakeBack) -> tuple[str, ...]:
     plan = _planned(context, arguments)
     steps = plan.steps if arguments.with_later else plan.only_own()
-    return _taking_back(context).tools_of(context.scope, steps)
+    commits = [each.commit for each in steps if each.commit is not None]
+    return _taking_back(context).tools_of(context.scope, steps) + undoing(context, commits)
 
 
 def _chosen(arguments: TakeBack, plan: TakeBackPlan) -> tuple[Step, ...]:

@@ -23,6 +23,7 @@ from steward.broker import (
 from steward.core import Conflict
 from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import happened, off_loop, plain
+from steward.tools._commits import undoing
 from steward.tools._installation import UNDOING
 
 
@@ -56,7 +57,7 @@ async def _action(context: ToolContext, arguments: ActionOfRun) -> Action:
 def _acts_as(context: ToolContext, arguments: ActionOfRun) -> tuple[str, ...]:
     """To put back what a call replaced is a call like it: undo is no way around a rule about that."""
     action = _undoing(context).action(context.scope, arguments.run_id, arguments.key)
-    return (action.tool,) if action.way is Way.inverse else ()
+    return (action.tool,) if action.way is Way.inverse else undoing(context, action.commits)
 
 
 async def preview_undo(context: ToolContext, arguments: UndoAction) -> Preview:

@@ -9,6 +9,7 @@ from steward.versions._edit import Counts
 from steward.versions._manifest import Layout
 from steward.versions._names import checked_dataset_name
 from steward.versions._record import Draft, calls_only, on_ticket
+from steward.versions._seals import unsealed
 from steward.versions._versions import Versions
 from steward.versions._workspace import Workspace
 from steward.versions._write import Sizes
@@ -74,4 +75,5 @@ __all__ = [
     "calls_only",
     "checked_dataset_name",
     "on_ticket",
+    "unsealed",
 ]

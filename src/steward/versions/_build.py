@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from steward.core import Invalid
-from steward.tables import describe, quote
+from steward.tables import describe, encryption_of, quote
 from steward.versions._edit import KEY_VIOLATION, Counts, Edited, editor
-from steward.versions._manifest import Layout, Manifest, RowIds, Segment
+from steward.versions._manifest import Layout, Manifest, RowIds, Segment, StoredColumn
 from steward.versions._read import Locate
 from steward.versions._storage import stored_columns
 from steward.versions._write import (
@@ -32,8 +33,9 @@ class Builder:
         """A table from a SELECT. With `rows_of`, row n of the result is row n of that version, changed:
         it keeps the row's identity, provided their numbers agree."""
         columns = stored_columns(describe(self.connection, f"({query})"), layout)
-        empty = Manifest(columns, (), layout)
         with laid_down(self.connection, storage_select(columns, query, layout.sort)) as laid:
+            columns = self._marked(laid, columns)
+            empty = Manifest(columns, (), layout)
             counted = self.connection.execute(f"SELECT count(*) FROM {laid}").fetchone()
             total = int(counted[0]) if counted else 0
             self._check_key(laid, empty)
@@ -52,6 +54,26 @@ class Builder:
             start += part.rows
         manifest = replace(empty, segments=tuple(segments))
         return Edited(manifest, tuple(part.file for part in parts), Counts(inserted=total))
+
+    def _marked(self, laid: str, columns: tuple[StoredColumn, ...]) -> tuple[StoredColumn, ...]:
+        """Says of columns whose values are all encrypted how: so it holds for what is made from them, too."""
+        texts = [quote(each.stored_name) for each in columns if each.type == "VARCHAR"]
+        if not texts:
+            return columns
+
+        def asked(fields: list[str], rows: str) -> tuple[Any, ...]:
+            found = self.connection.execute(f"SELECT {', '.join(fields)} FROM {rows}").fetchone()
+            return found or ()
+
+        some = asked([f"any_value({each})" for each in texts], f"(FROM {laid} LIMIT 1000)")
+        likely = [name for name, value in zip(texts, some, strict=True) if encryption_of(value)]
+        if not likely:
+            return columns
+        ends = asked([f"min({each}), max({each})" for each in likely], laid)
+        found = {name: encryption_of(*ends[2 * at : 2 * at + 2]) for at, name in enumerate(likely)}
+        return tuple(
+            replace(each, encryption=found.get(quote(each.stored_name))) for each in columns
+        )
 
     def compact(self, manifest: Manifest) -> Edited:
         """The same rows without patches and without needlessly small parts; in order, if one is declared."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import astuple
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -20,6 +21,7 @@ from steward.versions._manifest import Layout, Manifest, unpack
 from steward.versions._parts import Parts
 from steward.versions._plan import Plan, Planner
 from steward.versions._rows import Clash, merge_rows
+from steward.versions._seals import is_unsealed, refuse_sealed
 from steward.versions._write import Sizes, clear_failures, laid_down
 from steward.versions.edits import Edit
 from steward.versions.results import Version
@@ -56,7 +58,13 @@ class Content:
             yield fresh
 
     def manifest(self, scope: Scope, version_id: str) -> Manifest:
+        self.refuse_sealed(scope, [version_id])
         return self._load(scope, version_id)
+
+    def refuse_sealed(self, scope: Scope, version_ids: Sequence[str]) -> None:
+        if not is_unsealed():
+            with self._database.read(scope) as tx:
+                refuse_sealed(tx, version_ids)
 
     def write(
         self,
@@ -143,7 +151,10 @@ class Content:
             "id": manifest.id,
             "rows": manifest.rows,
             "bytes": manifest.size,
-            "columns": [[column.name, column.type] for column in manifest.columns],
+            "columns": [
+                [each.name, each.type, *([astuple(each.encryption)] if each.encryption else [])]
+                for each in manifest.columns
+            ],
             "manifest": manifest.packed(),
             "created_at": now,
             "touched_at": now,
@@ -166,6 +177,7 @@ def described(manifest: Manifest) -> Version:
         manifest,
         bytes=manifest.size,
         columns=manifest.public_columns,
+        encrypted=manifest.encrypted,
         parts=len(manifest.segments),
         patched_rows=sum(s.patch.rows for s in manifest.segments if s.patch),
     )

@@ -9,12 +9,12 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
 from steward.core import Bug
-from steward.tables import Column
+from steward.tables import Column, Encryption
 
 FORMAT: Final = 1
 
@@ -30,6 +30,7 @@ class StoredColumn:
     type: str
     stored_name: str
     stored_type: str
+    encryption: Encryption | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -120,6 +121,10 @@ class Manifest:
         return tuple(Column(column.name, column.type) for column in self.columns)
 
     @property
+    def encrypted(self) -> dict[str, Encryption]:
+        return {each.name: each.encryption for each in self.columns if each.encryption}
+
+    @property
     def blobs(self) -> set[str]:
         """Every blob the version needs."""
         found = {segment.digest for segment in self.segments}
@@ -141,7 +146,10 @@ def unpack(data: bytes) -> Manifest:
             f"A version is stored in format {document['format']}, this Steward knows {FORMAT}."
         )
     return Manifest(
-        columns=tuple(StoredColumn(*column) for column in document["columns"]),
+        columns=tuple(
+            StoredColumn(*plain, Encryption(*said[0]) if said else None)
+            for *plain, said in ((*each[:4], each[4:]) for each in document["columns"])
+        ),
         segments=tuple(_segment(item) for item in document["segments"]),
         layout=Layout(tuple(document["key"]), tuple(document["sort"])),
         origin=document["origin"],
@@ -151,7 +159,12 @@ def unpack(data: bytes) -> Manifest:
 def _document(manifest: Manifest) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "columns": [[c.name, c.type, c.stored_name, c.stored_type] for c in manifest.columns],
+        # A column that is not encrypted says nothing about it: versions keep their ids.
+        "columns": [
+            [c.name, c.type, c.stored_name, c.stored_type]
+            + ([astuple(c.encryption)] if c.encryption else [])
+            for c in manifest.columns
+        ],
         "key": list(manifest.layout.key),
         "sort": list(manifest.layout.sort),
         "origin": manifest.origin,

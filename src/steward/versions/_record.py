@@ -15,6 +15,7 @@ from steward.versions import _tables as tables
 from steward.versions._history import History, Row
 from steward.versions._names import appearance, checked_dataset_name, checked_path
 from steward.versions._parts import Parts
+from steward.versions._seals import follow
 from steward.versions._tree import Key
 from steward.versions.results import EntryConflict, Kind, VersionConflict
 
@@ -127,6 +128,7 @@ class Recorder:
         _refuse_lookalikes(history, tree_id, changed)
         fault("data.commit.started")
         self._keep(history.tx, changed, now)
+        follow(history.tx, branch.name, changed, now)
         self._add_nodes(history, now)
         fault("data.commit.before_row")
         commit_id = self._add_commit(history, branch, head, tree_id, draft, origin)

@@ -156,6 +156,19 @@ versions = Table(
     PrimaryKeyConstraint("project_id", "id"),
 )
 
+# Versions that hold plain values of columns that were encrypted since: read and brought back by those who may decrypt.
+seals = Table(
+    "data_seals",
+    metadata,
+    *scope_columns(),
+    _digest("version_id"),
+    Column("dataset", String(NAME_LENGTH), nullable=False),
+    Column("columns", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("project_id", "version_id", "dataset"),
+    info=UNHELD,
+)
+
 # Parts are shared by all projects, because equal bytes are one blob; hence no scope.
 blobs = Table(
     "data_blobs",

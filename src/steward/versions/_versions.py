@@ -124,6 +124,10 @@ class Versions:
     def get(self, scope: Scope, version: str) -> Version:
         return described(self._content.manifest(scope, version))
 
+    def refuse_sealed(self, scope: Scope, versions: Sequence[str]) -> None:
+        """For what was learnt of versions before some of their columns were encrypted."""
+        self._content.refuse_sealed(scope, versions)
+
     def table(
         self,
         scope: Scope,

@@ -16,6 +16,7 @@ from steward.versions._content import Content
 from steward.versions._history import History, Row, branch
 from steward.versions._read import table
 from steward.versions._record import Recorder, as_kind, refuse_lookalikes
+from steward.versions._seals import Exposure, encrypted, exposure, is_sealed
 from steward.versions.diffs import CommitDiff
 from steward.versions.results import (
     Branch,
@@ -134,6 +135,16 @@ class View:
                 raise NotFound(f"There is no dataset {name!r} at {reference!r}.")
             return _dataset(name, _versions(history, {version_id})[version_id])
 
+    def exposure(self, name: str, columns: Collection[str]) -> Exposure:
+        """Where plain values of a dataset's columns stay when they are encrypted now."""
+        with self._reading() as history:
+            return exposure(history.tx, name, columns)
+
+    def is_sealed(self, versions: Collection[str]) -> bool:
+        """Whether one of the versions holds plain values of columns that were encrypted since."""
+        with self._reading() as history:
+            return is_sealed(history.tx, versions)
+
     def refuse_lookalike(self, name: str, reference: str = MAIN) -> None:
         """Refuses a name for a new dataset that looks like that of another, as the commit would in the end."""
         with self._reading() as history:
@@ -194,8 +205,8 @@ class View:
 
 
 def _dataset(name: str, row: Row) -> Dataset:
-    columns = tuple(Column(column, kind) for column, kind in row.columns)
-    return Dataset(name, row.id, row.rows, row.bytes, columns)
+    columns = tuple(Column(each[0], each[1]) for each in row.columns)
+    return Dataset(name, row.id, row.rows, row.bytes, columns, encrypted(row.columns))
 
 
 def _versions(history: History, ids: set[str]) -> Mapping[str, Row]:

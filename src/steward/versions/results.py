@@ -1,11 +1,12 @@
 """What the versions room answers: plain, frozen, ready for JSON."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from steward.core import Conflict
-from steward.tables import Column
+from steward.tables import Column, Encryption
 from steward.versions._manifest import Layout
 
 Kind = Literal["dataset", "file"]
@@ -24,6 +25,8 @@ class Version:
     family: str
     parts: int
     patched_rows: int
+    encrypted: Mapping[str, Encryption] = field(default_factory=dict)
+    """Columns whose values are all encrypted."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class Dataset:
     rows: int
     bytes: int
     columns: tuple[Column, ...]
+    encrypted: Mapping[str, Encryption] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """The data room at work for one installation: what doors and tools call, by project and author."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from steward.analysis import Cipher
 from steward.core import Clock, FairThreads, Ids, NetworkLevel
 from steward.store import BlobStore, Database, EventLog, Scope
 from steward.tables import Scratch
@@ -57,8 +58,11 @@ class Workbench:
         upload_limits: UploadLimits | None = None,
         scrub: Callable[[Scope, str], str] = lambda _scope, name: name,
         network: Callable[[], Sequence[NetworkLevel]] = tuple,
+        column_keys: Callable[[Scope, bool], Mapping[str, bytes]] = lambda _scope, _new: {},
     ) -> None:
         """`hashing_key` gives the key that a project's redactions hash with; `scrub` takes out secrets.
+
+        `column_keys`: those that a project's columns are encrypted with, oldest first, by their ids.
 
         `network`: the policies in force where a server is read.
         """
@@ -67,11 +71,15 @@ class Workbench:
         self._scratch = Scratch(folder / "scratch")
         self._scratch.clear_left_behind()
         self.versions = Versions(database, blobs, clock, ids, self._scratch.root, events=events)
-        self.datasets = Datasets(self.versions)
+
+        def cipher(scope: Scope, new: bool = False) -> Cipher:
+            return Cipher(scope.project_id, column_keys(scope, new))
+
+        self.datasets = Datasets(self.versions, cipher)
         uploads = Uploads(database, self.versions, clock, ids, upload_limits, scrub)
         self.bringing = Bringing(self.versions, uploads, self._scratch, network=network)
         self.insights = Insights(database, self.versions, clock)
-        self.operations = Operations(self.versions, hashing_key)
+        self.operations = Operations(self.versions, hashing_key, cipher)
         self.resolving = Resolving(self.versions, folder / "resolving")
         self.reporting = Reporting(self.versions, self.insights, clock)
         self.outputs = Outputs(self.versions, clock, self._scratch)

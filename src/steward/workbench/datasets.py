@@ -1,14 +1,15 @@
 """The datasets of a project: listed, read, compared."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import BoundedSemaphore, Lock
 
+from steward.analysis import Cipher
 from steward.core import Invalid, copied
 from steward.store import Scope
-from steward.tables import Column, session
+from steward.tables import Column, Encryption, session
 from steward.versions import (
     MAIN,
     Branch,
@@ -36,6 +37,7 @@ class DatasetCard:
     changed_at: datetime | None
     changed_by: str | None
     operation: str | None
+    encrypted: Mapping[str, Encryption] = field(default_factory=dict)
 
 
 class SearchedValues:
@@ -72,8 +74,9 @@ _SEARCHES = BoundedSemaphore(2)
 
 
 class Datasets:
-    def __init__(self, versions: Versions) -> None:
+    def __init__(self, versions: Versions, cipher: Callable[[Scope], Cipher]) -> None:
         self._versions = versions
+        self._cipher = cipher
         self._searched = SearchedValues()
 
     def workspace(self, scope: Scope, author: str, run_id: str | None = None) -> Workspace:
@@ -118,6 +121,19 @@ class Datasets:
         # The first column is the row's hidden identity.
         rows = [row[1:] for row in page.rows]
         return RowPage(described.columns, rows, offset, described.rows)
+
+    def revealed(self, scope: Scope, page: RowPage, columns: Collection[str]) -> RowPage:
+        """The page with the plain values of columns; for people whom policy allowed to see them."""
+        cipher = self._cipher(scope)
+        chosen = [column.name in columns for column in page.columns]
+        rows = [
+            [
+                cipher.shown(cell) if wanted else cell
+                for cell, wanted in zip(row, chosen, strict=True)
+            ]
+            for row in page.rows
+        ]
+        return replace(page, rows=rows)
 
     def values(
         self, scope: Scope, version: str, column: str, text: str = "", limit: int = 200
@@ -183,4 +199,5 @@ def _card(dataset: Dataset, last: Touched | None) -> DatasetCard:
         changed_at=last.at if last else None,
         changed_by=last.by if last else None,
         operation=last.operation if last else None,
+        encrypted=dataset.encrypted,
     )

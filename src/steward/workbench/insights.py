@@ -59,6 +59,7 @@ class Insights:
 
     def known(self, scope: Scope, kind: Kind, version: str) -> Document | None:
         """What was computed of a version before."""
+        self._versions.refuse_sealed(scope, [version])
         return self._known(scope, kind, _subject([version]))
 
     def values(self, scope: Scope, name: str, version: str) -> Document:
@@ -196,6 +197,7 @@ class Insights:
     def _known_or_computed(
         self, scope: Scope, kind: str, subject: Sequence[str], compute: Compute
     ) -> Document:
+        self._versions.refuse_sealed(scope, [each.rpartition("\n")[2] for each in subject])
         key = _subject(subject)
         known = self._known(scope, kind, key)
         if known is not None:

@@ -5,15 +5,25 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from duckdb import DuckDBPyConnection
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from steward.analysis import Method, redact, unlock
+from steward.analysis import Cipher, Method, Mode, decrypt, encrypt, redact, turn, unlock
 from steward.analysis.clean import catalogue, clean
 from steward.analysis.consolidate import join, union
 from steward.core import Invalid, Problem, in_words, mistakes
 from steward.ingest import retype
 from steward.store import Scope
-from steward.tables import Cell, Change, Preview, changed_cells, leftovers, preview, session
+from steward.tables import (
+    Cell,
+    Change,
+    Preview,
+    Table,
+    changed_cells,
+    leftovers,
+    preview,
+    session,
+)
 from steward.versions import MAIN, Commit, Dataset, Draft, Versions
 
 _PREVIEW_ROWS = 50
@@ -55,6 +65,24 @@ class RedactArguments(_Arguments):
     columns: dict[str, Method] = Field(
         min_length=1, description="Column → {method: mask, hash or drop, …}."
     )
+
+
+class EncryptArguments(_Arguments):
+    """Encrypts columns with the project's key: their values are shown only to people who may decrypt."""
+
+    columns: dict[str, Mode] = Field(
+        min_length=1,
+        description="Column → deterministic (equal values still join and group) or random.",
+    )
+    new_key: bool = Field(
+        False, description="Use a new key of the project from now on. Older values stay readable."
+    )
+
+
+class DecryptArguments(_Arguments):
+    """Stores the plain values of encrypted columns again, for everyone in the project."""
+
+    columns: list[str] = Field(min_length=1, description="Names of encrypted columns.")
 
 
 class RetypeArguments(_Arguments):
@@ -101,9 +129,16 @@ class Planned:
 
 
 class Operations:
-    def __init__(self, versions: Versions, hashing_key: Callable[[Scope], bytes]) -> None:
+    def __init__(
+        self,
+        versions: Versions,
+        hashing_key: Callable[[Scope], bytes],
+        cipher: Callable[[Scope, bool], Cipher],
+    ) -> None:
+        """`cipher` has the keys of a project's columns, a new one first where that is asked for."""
         self._versions = versions
         self._hashing_key = hashing_key
+        self._cipher = cipher
 
     def catalogue(self) -> list[OperationInfo]:
         cleaning = [
@@ -138,7 +173,7 @@ class Operations:
                 arguments=dict(arguments),
                 summary=change.summary,
                 counts=change.counts,
-                warnings=change.warnings,
+                warnings=change.warnings + _what_stays(desk, change, target, branch),
                 target=_target(operation, datasets, target),
                 preview=preview(desk.connection, change, _PREVIEW_ROWS),
                 cells=changed_cells(desk.connection, change, _PREVIEW_CELLS),
@@ -165,6 +200,9 @@ class Operations:
         with _Desk(self._versions, scope, author, datasets, branch) as desk:
             change = desk.plan(operation, arguments)
             desk.unlock(change, self._hashing_key)
+            if operation in {"encrypt_columns", "decrypt_columns"}:
+                new = bool(arguments.get("new_key"))
+                turn(desk.connection, change, self._cipher(scope, new))
             same_rows = change.cells_sql is not None and name == datasets[0]
             keeps_rows = same_rows and not any("removed" in key for key in change.counts)
             version = self._versions.write(
@@ -191,6 +229,31 @@ class Operations:
             return workspace.commit(draft, branch, base=base or desk.base, unchanged=list(datasets))
 
 
+def _what_stays(desk: "_Desk", change: Change, target: str | None, branch: str) -> tuple[str, ...]:
+    """Where plain values can still be read after an encryption, and by whom."""
+    if change.operation == "decrypt_columns":
+        return ("Everyone who may look at the project's data can read the values afterwards.",)
+    if change.operation != "encrypt_columns":
+        return ()
+    dataset = desk.sources[0].name
+    found = desk.workspace.exposure(dataset, list(change.arguments["columns"]))
+    if target not in (None, dataset):
+        said = f"{dataset!r} itself keeps the plain values."
+    elif branch != MAIN:
+        said = f"Earlier versions are closed once this is on the branch {MAIN!r}."
+    else:
+        said = (
+            f"Versions of the dataset that hold the plain values: {found.versions:,}. From now on, only people "
+            "who may decrypt can read or restore them. Undo brings the plain values back and needs the same "
+            "permission. Retention removes old versions for good."
+        )
+    files = "Loaded files, results of earlier runs, chats and backups do not change."
+    if not found.related:
+        return (said, files)
+    named = ", ".join(map(repr, found.related[:20])) + (" and more" if found.related[20:] else "")
+    return (said, f"Related datasets may hold the same values: {named}.", files)
+
+
 class _Desk:
     """The inputs of one operation, open in one DuckDB session."""
 
@@ -199,9 +262,9 @@ class _Desk:
     ) -> None:
         if not datasets:
             raise Invalid("Name at least one dataset.")
-        workspace = versions.workspace(scope, author)
-        self.base = workspace.commit_at(branch).id
-        self.sources: list[Dataset] = [workspace.dataset(name, self.base) for name in datasets]
+        self.workspace = versions.workspace(scope, author)
+        self.base = self.workspace.commit_at(branch).id
+        self.sources: list[Dataset] = [self.workspace.dataset(name, self.base) for name in datasets]
         self._tables = [versions.table(scope, each.version, each.name) for each in self.sources]
         self._scope = scope
         self._open = ExitStack()
@@ -240,10 +303,18 @@ class _Desk:
         return plan(self.connection, self._tables, **dict(checked))
 
 
+def _encrypted(
+    connection: DuckDBPyConnection, table: Table, columns: Mapping[str, Mode], **_new_key: bool
+) -> Change:
+    return encrypt(connection, table, columns)
+
+
 _OWN: dict[str, tuple[str, str, type[_Arguments], Callable[..., Change]]] = {
     "join": ("Join datasets", "several", JoinArguments, join),
     "union": ("Put datasets under one another", "several", UnionArguments, union),
     "redact": ("Redact personal data", "one", RedactArguments, redact),
+    "encrypt_columns": ("Encrypt columns", "one", EncryptArguments, _encrypted),
+    "decrypt_columns": ("Decrypt columns", "one", DecryptArguments, decrypt),
     "retype": ("Change a column's type", "one", RetypeArguments, retype),
 }
 

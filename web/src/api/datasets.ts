@@ -46,12 +46,13 @@ export interface RowRequest {
   limit: number;
   sort: readonly string[];
   filters: readonly RowFilter[];
+  revealed?: string | undefined;
 }
 
 export function fetchRows(
   projectId: string,
   name: string,
-  { version, offset, limit, sort, filters }: RowRequest,
+  { version, offset, limit, sort, filters, revealed }: RowRequest,
   signal?: AbortSignal,
 ): Promise<RowPage> {
   return bodyOf(
@@ -64,11 +65,23 @@ export function fetchRows(
           limit,
           ...(sort.length > 0 ? { sort: JSON.stringify(sort) } : {}),
           ...(filters.length > 0 ? { filter: JSON.stringify(filters) } : {}),
+          ...(revealed === undefined ? {} : { revealed }),
         },
       },
       ...(signal ? { signal } : {}),
     }),
   );
+}
+
+/** Asks to see the values of all encrypted columns; policy decides, and perhaps an admin. */
+export async function startReveal(projectId: string, name: string) {
+  const run = await bodyOf(
+    api.POST('/api/v1/projects/{project_id}/datasets/{dataset}/reveal', {
+      params: { path: { project_id: projectId, dataset: name } },
+      body: { columns: [] },
+    }),
+  );
+  return workOf(run);
 }
 
 export function lineageQuery(projectId: string) {

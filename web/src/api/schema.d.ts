@@ -2353,6 +2353,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/datasets/{dataset}/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reveal Columns
+         * @description Asks for permission to see plain values of encrypted columns; read rows with the run once it is done.
+         */
+        post: operations["reveal_columns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/datasets/{dataset}/rows": {
         parameters: {
             query?: never;
@@ -9309,6 +9329,13 @@ export interface components {
             changed_by: string | null;
             /** Columns */
             columns: components["schemas"]["ColumnOut"][];
+            /**
+             * Encrypted
+             * @description Encrypted columns, by name.
+             */
+            encrypted: {
+                [key: string]: components["schemas"]["EncryptionOut"];
+            };
             /** Name */
             name: string;
             /** Operation */
@@ -10000,6 +10027,18 @@ export interface components {
              * @enum {string}
              */
             state: "added" | "removed";
+        };
+        /**
+         * EncryptionOut
+         * @description How the values of a column are encrypted; `type` and `key` are empty where its values differ in them.
+         */
+        EncryptionOut: {
+            /** Key */
+            key: string;
+            /** Mode */
+            mode: string;
+            /** Type */
+            type: string;
         };
         /** EnrolmentOut */
         EnrolmentOut: {
@@ -14924,6 +14963,20 @@ export interface components {
              * @default same
              */
             version?: ("same" | "deployed") | number;
+        };
+        /** RevealIn */
+        RevealIn: {
+            /**
+             * At
+             * @description A branch, tag or commit; unset: the main branch.
+             */
+            at?: string | null;
+            /**
+             * Columns
+             * @description Unset: all encrypted columns.
+             * @default []
+             */
+            columns?: string[];
         };
         /** ReviewIn */
         ReviewIn: {
@@ -31289,6 +31342,123 @@ export interface operations {
             };
         };
     };
+    reveal_columns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dataset: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevealIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_rows: {
         parameters: {
             query?: {
@@ -31301,6 +31471,8 @@ export interface operations {
                 sort?: string | null;
                 /** @description JSON array of {column, operator, value}. */
                 filter?: string | null;
+                /** @description Your call of `reveal_columns`: shows the plain values for an hour. */
+                revealed?: string | null;
             };
             header?: never;
             path: {

@@ -1,6 +1,14 @@
 /** A value of a table as text; that none is there looks different from an empty text. */
 import { VisuallyHidden } from '@mantine/core';
+import { Lock } from 'lucide-react';
 import classes from './CellText.module.css';
+
+/** How an encrypted value begins, whatever its key. */
+const TOKEN = /^enc1\.[dr]\./;
+
+export function isEncrypted(value: string): boolean {
+  return TOKEN.test(value);
+}
 
 export function CellText({ value }: { value: string | null }) {
   if (value === null) {
@@ -15,6 +23,16 @@ export function CellText({ value }: { value: string | null }) {
       <span className={classes.missing} title="empty text">
         <span aria-hidden>“”</span>
         <VisuallyHidden>empty text</VisuallyHidden>
+      </span>
+    );
+  }
+  if (isEncrypted(value)) {
+    return (
+      <span
+        className={classes.missing}
+        title="Encrypted: only people who may decrypt see the value"
+      >
+        <Lock size={12} aria-hidden /> Encrypted
       </span>
     );
   }

@@ -311,6 +311,13 @@ def _personal(dataset: DatasetFacts) -> Iterator[Suggestion]:
             dataset.name,
             "redact",
         )
+        yield Suggestion(
+            f"Encrypt personal data of {dataset.name}",
+            f"encrypt the columns {', '.join(personal[:3])} of {dataset.name}",
+            "Only people who may decrypt see encrypted values.",
+            dataset.name,
+            "encrypt_columns",
+        )
 
 
 def _measure(dataset: DatasetFacts) -> ColumnFacts | None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from steward.analysis.pii import kind, mask, mask_inside
 from steward.analysis.profile.results import ColumnProfile, ValueCount
+from steward.tables import encryption_of
 
 # A histogram of birthdays tells nothing about one person; a list of passwords does.
 _SHOWN_ANYWAY = frozenset({"birth_date", "sensitive"})
@@ -11,6 +12,9 @@ _SHOWN_ANYWAY = frozenset({"birth_date", "sensitive"})
 
 def hide(column: ColumnProfile) -> ColumnProfile:
     """The column with every personal value masked; statistics of personal numbers are left out."""
+    if encryption_of(column.minimum, column.maximum):
+        # Tokens say nothing; how often each occurs would tell equal values apart.
+        return replace(column, minimum=None, maximum=None, top=(), text=None, pii=(), masked=True)
     kinds = [finding for finding in column.pii if finding.kind not in _SHOWN_ANYWAY]
     if not kinds:
         return column

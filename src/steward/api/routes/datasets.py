@@ -12,9 +12,11 @@ from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsViewer
 from steward.api.run_documents import RunOut
 from steward.api.types import BranchName, DatasetName, Reference, RunId, VersionId
-from steward.core import Invalid, NotFound, Problem, in_words, mistakes, read_json
+from steward.core import Denied, Invalid, NotFound, Problem, in_words, mistakes, read_json
 from steward.flows import DirectCall
 from steward.identity import Access
+from steward.runs import Status
+from steward.versions import unsealed
 from steward.workbench import Filter, Kind, Operator, Sort
 
 router = APIRouter(prefix="/projects/{project_id}/datasets", tags=["datasets"])
@@ -23,6 +25,14 @@ router = APIRouter(prefix="/projects/{project_id}/datasets", tags=["datasets"])
 class ColumnOut(Output):
     name: str
     type: str
+
+
+class EncryptionOut(Output):
+    """How the values of a column are encrypted; `type` and `key` are empty where its values differ in them."""
+
+    mode: str
+    type: str
+    key: str
 
 
 class DatasetOut(Output):
@@ -34,6 +44,7 @@ class DatasetOut(Output):
     changed_at: datetime | None
     changed_by: str | None
     operation: str | None
+    encrypted: dict[str, EncryptionOut] = Field(description="Encrypted columns, by name.")
 
 
 class SchemaOut(Output):
@@ -93,6 +104,15 @@ class ExportIn(Input):
     )
 
 
+class RevealIn(Input):
+    columns: list[str] = Field([], max_length=500, description="Unset: all encrypted columns.")
+    at: str | None = Field(
+        None, max_length=200, description="A branch, tag or commit; unset: the main branch."
+    )
+
+
+REVEAL: Final = "reveal"
+"""What runs are about that let a person see encrypted values."""
 _TOOLS: Final[dict[Kind, tuple[str, str]]] = {
     "profile": ("profile", "Profile"),
     "correlations": ("correlate", "Correlate"),
@@ -128,6 +148,36 @@ def _version(request: Request, access: Access, name: str, at: str, version: str 
     if version is not None:
         return workbench.versions.get(access.scope, version).id
     return workbench.datasets.get(access.scope, access.user_id, name, at).version
+
+
+def _permit(request: Request, access: Access, dataset: str, run_id: str) -> dict[str, Any]:
+    """What a call of `reveal_columns` lets this person see. It is theirs alone, and for an hour."""
+    if access.principal.limits is not None:
+        raise Denied("An API token cannot show encrypted values. Sign in to see them.")
+    steward = steward_of(request)
+    run = steward.runs.get(access.scope, run_id)
+    made = None
+    if run.subject == REVEAL and run.created_by == access.user_id:
+        if run.status is not Status.done:
+            raise Denied(f"You may not see these values{' yet' * (not run.status.is_final)}.")
+        made = steward.governing.direct_calls.outcome(run)
+    if made is None or made.value["dataset"] != dataset:
+        raise NotFound(f"You have no permission from this run to see values of {dataset!r}.")
+    if datetime.fromisoformat(made.value["until"]) <= steward.clock.now():
+        raise Denied("The hour to see these values is over. Ask again.", code="reveal-over")
+    permitted: dict[str, Any] = made.value
+    return permitted
+
+
+@router.post("/{dataset}/reveal", status_code=status.HTTP_202_ACCEPTED)
+def reveal_columns(
+    request: Request, access: AsViewer, dataset: DatasetName, body: RevealIn
+) -> RunOut:
+    """Asks for permission to see plain values of encrypted columns; read rows with the run once it is done."""
+    arguments = {"dataset": dataset, "columns": body.columns, "at": body.at}
+    call = DirectCall("reveal_columns", arguments, f"Show values of {dataset}", subject=REVEAL)
+    started = steward_of(request).governing.direct_calls.start(access, call)
+    return RunOut.model_validate(started)
 
 
 @router.get("")
@@ -176,17 +226,26 @@ def read_rows(
         str | None,
         Query(max_length=4000, description="JSON array of {column, operator, value}."),
     ] = None,
+    revealed: Annotated[
+        RunId | None,
+        Query(description="Your call of `reveal_columns`: shows the plain values for an hour."),
+    ] = None,
 ) -> RowsOut:
     """A page of rows, every value as exact text."""
-    chosen = _version(request, access, dataset, at, version)
-    page = steward_of(request).workbench.datasets.rows(
-        access.scope,
-        chosen,
-        offset=offset,
-        limit=limit,
-        filters=_filters(filter),
-        sort=_sort(sort),
-    )
+    datasets = steward_of(request).workbench.datasets
+    permit = _permit(request, access, dataset, revealed) if revealed is not None else None
+    chosen = permit["version"] if permit else _version(request, access, dataset, at, version)
+    with unsealed(allowed=permit is not None):
+        page = datasets.rows(
+            access.scope,
+            chosen,
+            offset=offset,
+            limit=limit,
+            filters=_filters(filter),
+            sort=_sort(sort),
+        )
+    if permit is not None:
+        page = datasets.revealed(access.scope, page, permit["columns"])
     return RowsOut(
         version=chosen,
         columns=[ColumnOut.model_validate(column) for column in page.columns],

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0210"
-down_revision = "0200"
+down_revision = "0205"
 
 
 def upgrade() -> None:

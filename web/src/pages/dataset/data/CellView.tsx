@@ -1,7 +1,7 @@
 /** A value in full, with the rest of its row. */
 import { Modal, Stack, Text } from '@mantine/core';
 import type { ColumnInfo } from '@/api/data-types';
-import { CellText } from '@/components/CellText';
+import { CellText, isEncrypted } from '@/components/CellText';
 import { CodeBlock } from '@/components/CodeBlock';
 import { useFormats } from '@/components/format';
 import classes from './grid.module.css';
@@ -26,7 +26,11 @@ export function CellView({ columns, place, row, onClose }: Props) {
       title={`${name}, row ${formats.number((place?.row ?? 0) + 1)}`}
     >
       <Stack>
-        {value === null ? <CellText value={null} /> : <CodeBlock label={name} code={value} />}
+        {value === null || isEncrypted(value) ? (
+          <CellText value={value} />
+        ) : (
+          <CodeBlock label={name} code={value} />
+        )}
         <div>
           <Text size="sm" fw={600} mb={4}>
             The whole row

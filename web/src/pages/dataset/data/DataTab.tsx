@@ -1,8 +1,10 @@
 /** The rows of a dataset, sorted and filtered by the server as the address says. */
 import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
 import { Filter, History, X } from 'lucide-react';
+import { useState } from 'react';
 import type { Dataset, RowFilter } from '@/api/data-types';
 import { useMay, useProject } from '@/app/project';
+import { isEncrypted } from '@/components/CellText';
 import { datasetPath } from '@/components/dataset-path';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
@@ -17,6 +19,7 @@ import {
   writeFilters,
 } from './filters';
 import { Grid } from './Grid';
+import { Revealing } from './Revealing';
 import classes from './grid.module.css';
 import { useFirstRows } from './use-rows';
 
@@ -27,6 +30,7 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
   const [sort, setSort] = useSearchParam('sort');
   const [filterText, setFilterText] = useSearchParam('filter');
   const [version, setVersion] = useSearchParam('version');
+  const [revealed, setRevealed] = useState<string>();
   const names = dataset.columns.map(({ name }) => name);
   // An earlier version may have had other columns; the server says which it knows.
   const filters = parseFilters(filterText, names);
@@ -36,6 +40,7 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
     version: version ?? dataset.version,
     sort: parseSort(sort, names),
     filters,
+    revealed,
   };
   const first = useFirstRows(source);
   const setFilters = (next: RowFilter[]) => setFilterText(writeFilters(next));
@@ -53,6 +58,9 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
             Back to the present one
           </Button>
         </Alert>
+      )}
+      {Object.keys(dataset.encrypted).length > 0 && (
+        <Revealing dataset={dataset} revealed={revealed} onRevealed={setRevealed} />
       )}
       <div className={classes.chips}>
         <Text size="sm" c="dimmed" role="status">
@@ -77,7 +85,9 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
         source={source}
         columns={columns}
         total={total}
-        sample={rows}
+        sample={rows.map((row) =>
+          row.map((cell) => (cell !== null && isEncrypted(cell) ? 'Encrypted' : cell)),
+        )}
         sort={sort}
         onSort={(column) => setSort(nextSort(sort, column))}
         onFilter={(column, filter) =>

@@ -10,19 +10,22 @@ export interface RowSource {
   version: string;
   sort: string[];
   filters: RowFilter[];
+  /** The run that lets this person see encrypted values. */
+  revealed?: string | undefined;
 }
 
 /** A version never changes, but a browser's memory has an end. */
 const KEPT_FOR = 120_000;
 
-function blockQuery({ projectId, dataset, version, sort, filters }: RowSource, block: number) {
+function blockQuery(source: RowSource, block: number) {
+  const { projectId, dataset, version, sort, filters, revealed } = source;
   return {
-    queryKey: ['rows', projectId, dataset, version, sort, filters, block] as const,
+    queryKey: ['rows', projectId, dataset, version, sort, filters, revealed, block] as const,
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       fetchRows(
         projectId,
         dataset,
-        { version, offset: block * BLOCK_ROWS, limit: BLOCK_ROWS, sort, filters },
+        { version, offset: block * BLOCK_ROWS, limit: BLOCK_ROWS, sort, filters, revealed },
         signal,
       ),
     staleTime: Infinity,

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0210"
-down_revision = "0200"
+revision = "0215"
+down_revision = "0210"
 
 
 def upgrade() -> None:
@@ -24,7 +24,3 @@ def upgrade() -> None:
         sa.UniqueConstraint("endpoint", name="uq_push_devices_endpoint"),
     )
     op.create_index("ix_push_devices_user_id", "push_devices", ["user_id"])
-
-
-def downgrade() -> None:
-    op.drop_table("push_devices")
