@@ -147,8 +147,8 @@ def unpack(data: bytes) -> Manifest:
         )
     return Manifest(
         columns=tuple(
-            StoredColumn(*plain, Encryption(*said[0]) if said else None)
-            for *plain, said in ((*each[:4], each[4:]) for each in document["columns"])
+            StoredColumn(*each[:4], encryption=Encryption(*each[4]) if each[4:] else None)
+            for each in document["columns"]
         ),
         segments=tuple(_segment(item) for item in document["segments"]),
         layout=Layout(tuple(document["key"]), tuple(document["sort"])),
