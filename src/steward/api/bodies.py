@@ -1,6 +1,7 @@
 """Request bodies: at most so large, not nested without end, and not sent drop by drop."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Final
 
 from anyio import from_thread
@@ -35,7 +36,10 @@ class Refused(HTTPException):
 class Body:
     """Stands between the server and whoever reads a request's body."""
 
-    def __init__(self, receive: Receive, headers: Headers, *, largest: int, seconds: float) -> None:
+    def __init__(
+        self, receive: Receive, headers: Headers, *, largest: int, seconds: float, raw: bool = False
+    ) -> None:
+        """`raw`: a file, whatever the sender calls it."""
         declared = headers.get("content-length", "0")
         if not declared.isdigit():
             raise Invalid("The Content-Length header is not a number.")
@@ -45,7 +49,7 @@ class Body:
         self._receive = receive
         self._seconds = seconds
         # What the framework reads as JSON is looked at before; everything else has a reader of its own.
-        self._is_json = "json" in headers.get("content-type", "json").lower()
+        self._is_json = not raw and "json" in headers.get("content-type", "json").lower()
         self._kept: list[bytes] = []
         self._seen = 0
         self._due = 0.0
@@ -95,17 +99,24 @@ class Body:
         return TooLarge(f"The request is larger than {self._largest:,} bytes.")
 
 
-def bytes_of(request: Request, most: int) -> bytes:
-    """A request's whole body, for routes that run in a thread; stops reading where no file could go on."""
+def chunks_of(
+    request: Request, most: int | None = None, too_large: TooLarge | None = None
+) -> Iterator[bytes]:
+    """A request's body as it comes, for routes that run in a thread; stops reading after `most` bytes."""
     stream = request.stream()
-    pieces: list[bytes] = []
     size = 0
     while True:
         try:
             piece = from_thread.run(stream.__anext__)
         except StopAsyncIteration:
-            return b"".join(pieces)
+            return
         size += len(piece)
-        if size > most:
-            raise TooLarge(f"The file is larger than {most:,} bytes.")
-        pieces.append(piece)
+        if most is not None and size > most:
+            raise too_large or TooLarge(f"The file is larger than {most:,} bytes.")
+        if piece:
+            yield piece
+
+
+def bytes_of(request: Request, most: int) -> bytes:
+    """A request's whole body, for routes that run in a thread; stops reading where no file could go on."""
+    return b"".join(chunks_of(request, most))

@@ -58,6 +58,12 @@ def steward_of(request: Request) -> Steward:
     return context_of(request).steward
 
 
+def base_of(request: Request) -> str:
+    """How the addresses begin that people are given."""
+    public = steward_of(request).settings.http.public_url
+    return (public or str(request.base_url)).rstrip("/")
+
+
 def address_of(request: Request) -> str:
     """The caller's address; a proxy's word is taken only where the settings trust that proxy."""
     direct = request.client.host if request.client else "unknown"

@@ -151,11 +151,13 @@ class RequestFrame:
 
     def _limited(self, scope: Scope, receive: Receive, headers: Headers) -> Receive:
         http = self._steward.settings.http
-        is_upload = scope["method"] == "PATCH" and "/uploads/" in scope["path"]
+        is_sent = scope["method"] == "PUT" and scope["path"].startswith(f"{PREFIX}/links/")
+        is_upload = is_sent or (scope["method"] == "PATCH" and "/uploads/" in scope["path"])
         # Descriptions of services, plug-ins and definitions are as large as files.
         brings = scope["method"] == "POST" and _BRINGS.search(scope["path"]) is not None
         limit = http.max_upload_request_bytes if is_upload or brings else http.max_body_bytes
-        return Body(receive, headers, largest=limit, seconds=http.body_seconds).receive
+        seconds = http.body_seconds
+        return Body(receive, headers, largest=limit, seconds=seconds, raw=is_sent).receive
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         route = _route_template(scope)

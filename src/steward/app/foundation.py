@@ -37,6 +37,7 @@ from steward.tools import (
     EVENTS,
     FOLDERS,
     HTTP,
+    LINKS,
     MAIL,
     NAME_OF,
     NETWORK,
@@ -125,6 +126,7 @@ def lay_foundation(
         HTTP.of(Http(allow_private=private, tells_trace=tells, may_reach=network.check)),
         MAIL.of(Mailer(allow_private=private, may_reach=network.check)),
         NETWORK.of(network),
+        LINKS.of(identity.links),
         FOLDERS.of(Folders.of(settings.connections.file_folders, settings.home)),
         NAME_OF.of(lambda user_id: identity.users.get(user_id).name),
     )

@@ -61,6 +61,7 @@ COMMANDS: Final[Listed] = {
     "sign-on": ("sign_on:app", "Single sign-on: OpenID providers and roles by group."),
     "directory": ("directories:app", "Directories that bring people and groups by SCIM."),
     "token": ("tokens:app", "Personal API tokens."),
+    "links": ("links:app", "Links for people without an account: fetch a file, send a file."),
     "data": ("data:app", "Datasets: load, look, compare, undo, export."),
     "definitions": ("definitions:app", "What words mean: show, confirm, set."),
     "catalogue": (

@@ -213,9 +213,7 @@ def _document(provider: Provider) -> dict[str, Any]:
 
 
 def _redirect_uri(here: Here, provider: Provider) -> str:
-    http = here.steward.settings.http
-    base = (http.public_url or f"http://{http.host}:{http.port}").rstrip("/")
-    return f"{base}/api/v1/sign-on/{provider.id}/callback"
+    return f"{here.steward.settings.http.address}/api/v1/sign-on/{provider.id}/callback"
 
 
 def _read_secret() -> str:

@@ -98,8 +98,7 @@ def new_link(email: Email, *, as_json: AsJson = False) -> None:
     """Print a one-time sign-in link."""
     with installation() as steward:
         user = _find(steward, email)
-        http = steward.settings.http
-        base = (http.public_url or f"http://{http.host}:{http.port}").rstrip("/")
+        base = steward.settings.http.address
         link = steward.identity.sessions.new_link(user.id)
     address = f"{base}/sign-in?{urlencode({'link': link})}"
     show({"sign_in": address}, as_json=as_json, text=lambda: address)

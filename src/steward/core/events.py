@@ -24,6 +24,7 @@ _WORDS: Final = {
     "evaluation": "kept deleted restored",
     "hold": "placed lifted",
     "invitation": "created accepted revoked",
+    "link": "created used revoked",
     "member": "changed removed",
     "models": "changed",
     "network": "changed",

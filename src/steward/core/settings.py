@@ -96,6 +96,11 @@ class HttpSettings(_Section):
         240, gt=0, description="Requests that may come at once before the sustained rate applies."
     )
 
+    @property
+    def address(self) -> str:
+        """How the addresses begin that people are given at the terminal."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
     @field_validator("trusted_proxies")
     @classmethod
     def _are_networks(cls, proxies: list[str]) -> list[str]:
@@ -166,6 +171,11 @@ class IdentitySettings(_Section):
         timedelta(minutes=15), description="Window in which failed sign-ins are counted."
     )
     token_max_days: int = Field(366, gt=0, description="Longest lifetime of a personal API token.")
+    link_max_lifetime: timedelta = Field(
+        timedelta(days=7),
+        ge=timedelta(0),
+        description="How long a link for a file to fetch or to send may be valid at most; 0: no links.",
+    )
 
 
 class SignOnRule(_Section):

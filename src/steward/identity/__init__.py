@@ -19,6 +19,7 @@ from steward.identity.directories.registry import Directories, Directory, GroupR
 from steward.identity.erasure import ERASABLE, Eraser, Erasure
 from steward.identity.guesses import Guesses
 from steward.identity.invitations import Invitation, Invitations, Share
+from steward.identity.links import Link, Links
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
 from steward.identity.passkeys import Passkey, Passkeys, RelyingParty, relying_party
@@ -50,6 +51,8 @@ __all__ = [
     "Invitation",
     "Issued",
     "Level",
+    "Link",
+    "Links",
     "Member",
     "Members",
     "NewSession",
@@ -108,6 +111,7 @@ class Identity:
         self.members = Members(database, clock, events)
         self.second_step = SecondStep(database, clock, events, self.members)
         self.tokens = Tokens(database, clock, ids, events, settings)
+        self.links = Links(database, clock, ids, events, keyring, settings)
         self.client_grants = ClientGrants(database, clock, ids, events)
         self.notifications = Notifications(database, clock, ids, events)
         self.invitations = Invitations(

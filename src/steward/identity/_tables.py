@@ -183,6 +183,29 @@ api_tokens = Table(
     info=UNHELD,
 )
 
+links = Table(
+    "links",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("run_id", String(40), nullable=False),
+    Column("method", String(3), nullable=False),
+    Column("path", TypedText(700), nullable=False),
+    Column("name", TypedText(200), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    # Not called `digest`: a link keeps no file that the project has removed.
+    Column("content", String(64), nullable=False),
+    Column("single_use", Boolean(create_constraint=False), nullable=False),
+    Column("uses", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+    Column("revoked_at", Moment),
+    UniqueConstraint("project_id", "run_id"),
+    info=UNHELD,
+)
+
 registered_clients = Table(
     "registered_clients",
     metadata,

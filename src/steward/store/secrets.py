@@ -125,6 +125,12 @@ class Keyring:
         """The same from every key of the file; the last one belongs to the primary key."""
         return [hmac.new(key, purpose.encode(), "sha256").digest() for key in self._keys.values()]
 
+    def read_again(self) -> "Keyring":
+        """With the keys that were added to its file since."""
+        if self._path is not None:
+            self._keys |= Keyring.load(self._path)._keys
+        return self
+
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = path.with_suffix(".new")
@@ -147,11 +153,8 @@ class Keyring:
         return self.primary, nonce + sealed
 
     def open(self, key_id: str, ciphertext: bytes, context: str) -> bytes:
-        key = self._keys.get(key_id)
-        if key is None and self._path is not None:
-            # Somebody rotated the keys while this process ran. It encrypts with its own until it starts again.
-            self._keys |= Keyring.load(self._path)._keys
-            key = self._keys.get(key_id)
+        # Somebody may have rotated the keys while this process ran. It encrypts with its own until it starts again.
+        key = self._keys.get(key_id) or self.read_again()._keys.get(key_id)
         if key is None:
             raise Misconfigured(f"The key file does not hold key {key_id}; restore the right one.")
         nonce, sealed = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]

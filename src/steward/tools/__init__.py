@@ -20,6 +20,7 @@ from steward.tools._installation import (
     FOLDERS,
     HTTP,
     KEEPS_MACHINE,
+    LINKS,
     LOCAL_MODELS,
     MAIL,
     NAME_OF,
@@ -41,6 +42,7 @@ from steward.tools.call_playbook import PLAYBOOK_CALLS
 from steward.tools.change_agent import AGENTS
 from steward.tools.change_definitions import WORK_ON_DATA
 from steward.tools.draft_playbook import PLAYBOOK_DRAFTS
+from steward.tools.links import ShareFile, shared_file
 from steward.tools.load_from_server import KEPT_ADDRESSES, keep_address, server_name
 from steward.tools.propose_rules import with_threshold
 from steward.tools.summarise_activity import ACTIVITY_SUMMARY
@@ -58,6 +60,7 @@ __all__ = [
     "HTTP",
     "KEEPS_MACHINE",
     "KEPT_ADDRESSES",
+    "LINKS",
     "LOCAL_MODELS",
     "MAIL",
     "NAME_OF",
@@ -78,6 +81,7 @@ __all__ = [
     "FileOptions",
     "McpTools",
     "ServiceTools",
+    "ShareFile",
     "accept_tools",
     "arguments_schema",
     "call_of",
@@ -90,6 +94,7 @@ __all__ = [
     "sandboxed_tool",
     "server_name",
     "server_tool_name",
+    "shared_file",
     "with_threshold",
 ]
 

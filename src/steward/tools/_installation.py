@@ -7,7 +7,7 @@ from steward.broker import TakingBack, Undoing
 from steward.connections import Desk, Folders, Http, Mailer, NetworkPolicies
 from steward.core import Clock, Service
 from steward.definitions import DefinitionStore
-from steward.identity import Role
+from steward.identity import Links, Role
 from steward.models.local import LocalServers
 from steward.runs import Runs
 from steward.sandbox import Sandbox
@@ -26,6 +26,7 @@ KEEPS_MACHINE: Final = Service[Callable[[Scope, str], bool]](
     "keeps_machine", "Changing what belongs to the whole installation"
 )
 """Whether somebody is an owner of the organisation that runs this installation."""
+LINKS: Final = Service[Links]("links", "Links for people without an account")
 LOCAL_MODELS: Final = Service[LocalServers]("local_models", "Fetching a model")
 NETWORK: Final = Service[NetworkPolicies]("network", "The network policy")
 MAIL: Final = Service[Mailer]("mail", "Sending mail")

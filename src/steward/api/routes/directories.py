@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, status
 from pydantic import ConfigDict, Field
 
-from steward.api.context import steward_of
+from steward.api.context import base_of, steward_of
 from steward.api.documents import Input, Name, Output, Page
 from steward.api.guards import AsOrganisationOwner
 from steward.api.routes.scim import PATH
@@ -99,9 +99,8 @@ def _rules(body: RulesRequest) -> list[GroupRule]:
 
 
 def _out(request: Request, directory: Directory) -> DirectoryOut:
-    public = steward_of(request).settings.http.public_url
     return copied(
         DirectoryOut,
         directory,
-        address=(public or str(request.base_url)).rstrip("/") + PATH,
+        address=base_of(request) + PATH,
     )

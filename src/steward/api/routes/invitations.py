@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response, status
 from pydantic import ConfigDict, Field
 
-from steward.api.context import steward_of
+from steward.api.context import base_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson
 from steward.api.playbook_documents import playbooks_of
@@ -103,8 +103,7 @@ def create_invitation(
     invitation, text = steward.identity.invitations.create(
         access, role, body.email, body.expires_in_days, playbook.id if playbook else None
     )
-    base = steward.settings.http.public_url or str(request.base_url)
-    link = f"{base.rstrip('/')}/invite?{urlencode({'token': text})}"
+    link = f"{base_of(request)}/invite?{urlencode({'token': text})}"
     return NewInvitationOut(**_invitation_out(invitation).model_dump(), link=link)
 
 

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from steward.api.context import context_of, steward_of
+from steward.api.context import base_of, context_of, steward_of
 from steward.api.guards import count_against_address
 from steward.api.problems import status_of
 from steward.api.scim_documents import (
@@ -133,27 +133,27 @@ AsWanted = Annotated[Wanted, Depends(as_wanted)]
 
 @outside.get("/ServiceProviderConfig")
 def describe_service(request: Request, _: AsDirectory) -> Response:
-    return _answer(config_document(_base(request)))
+    return _answer(config_document(base_of(request) + PATH))
 
 
 @outside.get("/ResourceTypes")
 def list_types(request: Request, _: AsDirectory) -> Response:
-    return _answer(listed(type_documents(_base(request)), 1, MOST))
+    return _answer(listed(type_documents(base_of(request) + PATH), 1, MOST))
 
 
 @outside.get("/ResourceTypes/{name}")
 def get_type(request: Request, _: AsDirectory, name: str) -> Response:
-    return _answer(_one(type_documents(_base(request)), name))
+    return _answer(_one(type_documents(base_of(request) + PATH), name))
 
 
 @outside.get("/Schemas")
 def list_schemas(request: Request, _: AsDirectory) -> Response:
-    return _answer(listed(schema_documents(_base(request)), 1, MOST))
+    return _answer(listed(schema_documents(base_of(request) + PATH), 1, MOST))
 
 
 @outside.get("/Schemas/{name}")
 def get_schema(request: Request, _: AsDirectory, name: str) -> Response:
-    return _answer(_one(schema_documents(_base(request)), name))
+    return _answer(_one(schema_documents(base_of(request) + PATH), name))
 
 
 @outside.get("/Users")
@@ -171,7 +171,7 @@ async def search_users(request: Request, directory: AsDirectory) -> Response:
 async def create_user(request: Request, directory: AsDirectory) -> Response:
     people = steward_of(request).identity.directory_people
     found = await run_in_threadpool(people.create, directory, await _body(request))
-    return _made(user_document(found, _base(request)))
+    return _made(user_document(found, base_of(request) + PATH))
 
 
 @outside.get("/Users/{record_id}")
@@ -179,14 +179,14 @@ def get_user(
     request: Request, directory: AsDirectory, record_id: str, wanted: AsWanted
 ) -> Response:
     found = steward_of(request).identity.directory_people.get(directory, record_id)
-    return _answer(wanted.part(user_document(found, _base(request))))
+    return _answer(wanted.part(user_document(found, base_of(request) + PATH)))
 
 
 @outside.put("/Users/{record_id}")
 async def replace_user(request: Request, directory: AsDirectory, record_id: str) -> Response:
     people = steward_of(request).identity.directory_people
     found = await run_in_threadpool(people.replace, directory, record_id, await _body(request))
-    return _answer(user_document(found, _base(request)))
+    return _answer(user_document(found, base_of(request) + PATH))
 
 
 @outside.patch("/Users/{record_id}")
@@ -197,7 +197,7 @@ async def change_user(request: Request, directory: AsDirectory, record_id: str) 
     def change() -> dict[str, Any]:
         before = people.get(directory, record_id).document
         found = people.replace(directory, record_id, patched(before, operations))
-        return user_document(found, _base(request))
+        return user_document(found, base_of(request) + PATH)
 
     return _answer(await run_in_threadpool(change))
 
@@ -231,7 +231,7 @@ async def search_all(request: Request, directory: AsDirectory) -> Response:
 async def create_group(request: Request, directory: AsDirectory) -> Response:
     groups = steward_of(request).identity.directory_groups
     found = await run_in_threadpool(groups.save, directory, await _body(request))
-    return _made(group_document(found, _base(request)))
+    return _made(group_document(found, base_of(request) + PATH))
 
 
 @outside.get("/Groups/{group_id}")
@@ -239,14 +239,14 @@ def get_group(
     request: Request, directory: AsDirectory, group_id: str, wanted: AsWanted
 ) -> Response:
     found = steward_of(request).identity.directory_groups.get(directory, group_id)
-    return _answer(wanted.part(group_document(found, _base(request))))
+    return _answer(wanted.part(group_document(found, base_of(request) + PATH)))
 
 
 @outside.put("/Groups/{group_id}")
 async def replace_group(request: Request, directory: AsDirectory, group_id: str) -> Response:
     groups = steward_of(request).identity.directory_groups
     found = await run_in_threadpool(groups.save, directory, await _body(request), group_id)
-    return _answer(group_document(found, _base(request)))
+    return _answer(group_document(found, base_of(request) + PATH))
 
 
 @outside.patch("/Groups/{group_id}")
@@ -258,7 +258,7 @@ async def change_group(request: Request, directory: AsDirectory, group_id: str) 
         before = groups.get(directory, group_id)
         members = [{"value": each} for each, _ in before.related]
         wanted = patched({**before.document, "members": members}, operations)
-        return group_document(groups.save(directory, wanted, group_id), _base(request))
+        return group_document(groups.save(directory, wanted, group_id), base_of(request) + PATH)
 
     return _answer(await run_in_threadpool(change))
 
@@ -277,12 +277,12 @@ def answer_unknown(_: AsDirectory, rest: str) -> Response:
 def _users(request: Request, directory: Directory, text: str | None) -> list[dict[str, Any]]:
     people = steward_of(request).identity.directory_people
     found = people.listed(directory, simple_equality(text) if text else None)
-    return [user_document(each, _base(request)) for each in found]
+    return [user_document(each, base_of(request) + PATH) for each in found]
 
 
 def _groups(request: Request, directory: Directory) -> list[dict[str, Any]]:
     found = steward_of(request).identity.directory_groups.listed(directory)
-    return [group_document(each, _base(request)) for each in found]
+    return [group_document(each, base_of(request) + PATH) for each in found]
 
 
 def _searched(body: dict[str, Any]) -> Wanted:
@@ -324,11 +324,6 @@ def _one(documents: list[dict[str, Any]], name: str) -> dict[str, Any]:
     if found is None:
         raise NotFound(f"There is no {name[:100]!r} here.")
     return found
-
-
-def _base(request: Request) -> str:
-    public = steward_of(request).settings.http.public_url
-    return (public or str(request.base_url)).rstrip("/") + PATH
 
 
 def _answer(document: dict[str, Any]) -> Response:

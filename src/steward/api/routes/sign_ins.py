@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, status
 from fastapi.responses import RedirectResponse
 
-from steward.api.context import steward_of
+from steward.api.context import base_of, steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson, InProject
 from steward.api.types import ConnectionId
@@ -53,7 +53,7 @@ async def start_sign_in(
 ) -> SignInStartOut:
     """Finds the server's authorization server, registers there, and says where the person must go."""
     desk = steward_of(request).connections
-    base = _base(request)
+    base = base_of(request)
     # An authorization server can only read our description of ourselves where it is encrypted.
     described = base + _CLIENT if base.startswith("https://") else None
     url = await desk.start_sign_in(access, connection_id, base + _CALLBACK, described)
@@ -97,7 +97,7 @@ async def finish_sign_in(
         await steward.connections.finish_sign_in(access, connection_id, state, answer)
     except StewardError as problem:
         outcome = problem.specific_code
-    place = f"{_base(request)}/p/{project_id}/connections"
+    place = f"{base_of(request)}/p/{project_id}/connections"
     query = urlencode({"signed_in": connection_id, "outcome": outcome})
     return RedirectResponse(f"{place}?{query}", status_code=status.HTTP_303_SEE_OTHER)
 
@@ -105,7 +105,7 @@ async def finish_sign_in(
 @router.get("/oauth/client.json", dependencies=[AsAnyone])
 def describe_oauth_client(request: Request) -> dict[str, Any]:
     """What Steward is as an OAuth client; its address serves as a client id where servers take that."""
-    base = _base(request)
+    base = base_of(request)
     return {
         "client_id": base + _CLIENT,
         "client_name": "Steward",
@@ -122,8 +122,3 @@ def _foreign() -> Invalid:
         "This sign-in was not started here, or it is over. Start it again from the connection.",
         code="foreign-state",
     )
-
-
-def _base(request: Request) -> str:
-    public = steward_of(request).settings.http.public_url
-    return (public or str(request.base_url)).rstrip("/")

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response, status
 from fastapi.responses import RedirectResponse
 from pydantic import ConfigDict, Field, ValidationError
 
-from steward.api.context import address_of, steward_of
+from steward.api.context import address_of, base_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsOrganisationOwner, cookie_name
 from steward.api.problems import problem
@@ -215,7 +215,7 @@ async def finish_sign_on(
     except StewardError as problem:
         response = _back_to_sign_in(request, problem)
     else:
-        response = RedirectResponse(_base(request) + done.next, status.HTTP_303_SEE_OTHER)
+        response = RedirectResponse(base_of(request) + done.next, status.HTTP_303_SEE_OTHER)
         keep_cookie(request, response, done.session.token, done.session.expires_at)
     if name in request.cookies:
         # It is good once, whatever came of it.
@@ -312,8 +312,8 @@ def _provider_out(request: Request, provider: Provider) -> ProviderOut:
         document,
         id=provider.id,
         has_secret=provider.has_secret,
-        redirect_uri=f"{_base(request)}{_API}{_PUBLIC}/{provider.id}/callback",
-        logout_uri=f"{_base(request)}{_API}{_PUBLIC}/{provider.id}/logout",
+        redirect_uri=f"{base_of(request)}{_API}{_PUBLIC}/{provider.id}/callback",
+        logout_uri=f"{base_of(request)}{_API}{_PUBLIC}/{provider.id}/logout",
         source="settings" if provider.from_settings else "organisation",
         revision=provider.revision,
         updated_at=provider.updated_at,
@@ -329,13 +329,13 @@ def _redirect_uri(request: Request, provider_id: str) -> str:
             "Single sign-on needs STEWARD_HTTP__PUBLIC_URL: the address people use.",
             code="sign-on-no-public-url",
         )
-    return f"{_base(request)}{_API}{_PUBLIC}/{provider_id}/callback"
+    return f"{base_of(request)}{_API}{_PUBLIC}/{provider_id}/callback"
 
 
 def _back_to_sign_in(request: Request, problem: StewardError) -> RedirectResponse:
     """The page says in its own words what went wrong; nothing that a provider wrote is shown."""
     query = urlencode({"problem": problem.specific_code})
-    return RedirectResponse(f"{_base(request)}/sign-in?{query}", status.HTTP_303_SEE_OTHER)
+    return RedirectResponse(f"{base_of(request)}/sign-in?{query}", status.HTTP_303_SEE_OTHER)
 
 
 def _cookie(request: Request, state: str) -> str:
@@ -344,8 +344,3 @@ def _cookie(request: Request, state: str) -> str:
         each for each in state[:8] if each.isascii() and (each.isalnum() or each in "-_")
     )
     return f"{cookie_name(steward_of(request).settings.http)}_sign_on_{mark}"
-
-
-def _base(request: Request) -> str:
-    public = steward_of(request).settings.http.public_url
-    return (public or str(request.base_url)).rstrip("/")

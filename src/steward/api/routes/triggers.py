@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from pydantic import Field, model_validator
 
-from steward.api.context import steward_of
+from steward.api.context import base_of, steward_of
 from steward.api.direct_route import DirectRoute
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import (
@@ -140,7 +140,7 @@ def _shown(request: Request, access: Access, found: Shown) -> WatchedTriggerOut:
     trigger = each.trigger
     token = _desk(request).token(access, each)
     addresses, form_link = None, None
-    base = (steward.settings.http.public_url or str(request.base_url)).rstrip("/")
+    base = base_of(request)
     if token is not None and each.type == "form":
         form_link = f"{base}/form?{urlencode({'token': token})}"
     elif token is not None:

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from anyio import from_thread
 from fastapi import APIRouter, Header, Request, status
 from pydantic import Field
 
+from steward.api.bodies import chunks_of
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
@@ -83,19 +83,8 @@ def append_to_upload(
     upload_offset: Annotated[int, Header(ge=0, le=2**50)],
 ) -> UploadOut:
     """Adds the body's bytes at `Upload-Offset`; anything that arrived is kept, even of a broken request."""
-    stream = request.stream()
-
-    def chunks() -> Any:
-        while True:
-            try:
-                chunk = from_thread.run(stream.__anext__)
-            except StopAsyncIteration:
-                return
-            if chunk:
-                yield chunk
-
     bringing = steward_of(request).workbench.bringing
-    return _upload_out(bringing.append(access.scope, upload_id, upload_offset, chunks()))
+    return _upload_out(bringing.append(access.scope, upload_id, upload_offset, chunks_of(request)))
 
 
 @router.delete("/{upload_id}", status_code=status.HTTP_204_NO_CONTENT)
