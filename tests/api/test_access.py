@@ -37,7 +37,7 @@ class Operation:
 def _made_up_id(match: re.Match[str]) -> str:
     prefix = {"user": "usr", "token": "tok", "invitation": "inv", "task": "tsk", "commit": "cmt"}
     prefix |= {"provider": "idp", "session": "ses", "grant": "cgr"}
-    prefix |= {"upload": "upload", "trigger": "trg", "event": "tev"}
+    prefix |= {"upload": "upload", "trigger": "trg", "event": "tev", "link": "lnk"}
     return f"{prefix.get(match.group(1), match.group(1)[:3])}_{'0' * 26}"
 
 
@@ -87,6 +87,9 @@ def test_the_document_names_the_guard_of_every_route() -> None:
         "post /api/v1/hooks/{token}",
         "post /api/v1/hooks/{token}/test",
         "post /api/v1/hooks/{token}/versions/{number}",
+        # One file to fetch or to send, by a signed link.
+        "get /api/v1/links/{token}",
+        "put /api/v1/links/{token}/{name}",
         # Forms for people without an account, by a signed link.
         "post /api/v1/forms/lookup",
         "post /api/v1/forms/answers",

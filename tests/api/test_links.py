@@ -1,6 +1,5 @@
 """Links for people without an account: what they open, when they end, and what does not get through."""
 
-import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -30,9 +29,7 @@ DENY = '@id("no-links") @outcome("deny") permit (principal, action == Action::"s
 @pytest.fixture
 def editor(installation: Installation) -> Person:
     bringing = installation.steward.workbench.bringing
-    bringing.load_text(
-        installation.scope, installation.owner.user.id, "sales.csv", TEXT, "sales"
-    )
+    bringing.load_text(installation.scope, installation.owner.user.id, "sales.csv", TEXT, "sales")
     return installation.person(Role.editor)
 
 
@@ -59,6 +56,11 @@ def refused(answer: Any, status: int, code: str) -> str:
     assert (answer.status_code, answer.json().get("code")) == (status, code), answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     return str(answer.json()["detail"])
+
+
+def _ruled(installation: Installation, text: str) -> None:
+    rulebook, access = installation.steward.governing.rulebook, installation.owner.access
+    rulebook.save(access, "project", text, rulebook.current(access.scope, "project").revision)
 
 
 def kinds(installation: Installation) -> list[str]:
@@ -128,7 +130,7 @@ def test_an_address_opens_one_thing_in_one_way(installation: Installation, edito
     moved = up["address"].rstrip("/").rpartition("/")[2][:26] + token[26:]
     for wrong in (other, moved, token.upper(), token[:-1], f"{token}0", f"..%2f{token}", "%00"):
         answer = stranger.get(address.replace(token, wrong))
-        assert answer.status_code in {404, 422}, wrong
+        assert answer.status_code in {404, 405, 422}, wrong
     # What is added to it changes nothing.
     asked = f"{address}?path=originals/other.csv&method=PUT&expires=9999999999"
     assert stranger.get(asked).text == TEXT
@@ -187,13 +189,7 @@ def test_a_link_ends_with_the_person_the_token_the_file_and_the_policy(
     steward.identity.tokens.revoke(editor.access, token.id)
     ended(of_program)
 
-    before = steward.governing.rulebook.current(installation.scope)
-    steward.governing.rulebook.save(
-        installation.scope,
-        installation.owner.user.id,
-        f"{before.text}\n{DENY}",
-        revision=before.revision,
-    )
+    _ruled(installation, DENY)
     ended(first)
     answer = editor.client.post(f"{project(installation)}/links/downloads", json={"file": FILE})
     assert answer.status_code == 403, answer.text
@@ -205,7 +201,11 @@ def test_a_link_ends_with_the_account_and_the_file(
     steward, stranger = installation.steward, installation.anonymous()
     link = download(installation, editor)
     steward.workbench.bringing.load_text(
-        installation.scope, installation.owner.user.id, "sales.csv", f"{TEXT}2026-01-04,1\n", "sales"
+        installation.scope,
+        installation.owner.user.id,
+        "sales.csv",
+        f"{TEXT}2026-01-04,1\n",
+        "sales",
     )
     refused(stranger.get(link["address"]), 404, "not-found")
     again = download(installation, editor)
@@ -288,22 +288,22 @@ def test_another_server_knows_the_link_after_the_keys_were_rotated(
 
 
 def test_no_log_journal_or_event_holds_the_address(
-    installation: Installation, editor: Person, caplog: pytest.LogCaptureFixture
+    installation: Installation, editor: Person, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with caplog.at_level(logging.DEBUG):
-        down, up = download(installation, editor), upload(installation, editor)
-        stranger = installation.anonymous()
-        stranger.get(down["address"])
-        stranger.put(f"{up['address']}orders.csv", content=TEXT.encode())
-        stranger.get(down["address"][:-1] + "!")
+    down, up = download(installation, editor), upload(installation, editor)
+    stranger = installation.anonymous()
+    stranger.get(down["address"])
+    stranger.put(f"{up['address']}orders.csv", content=TEXT.encode())
+    kept = [stranger.get(down["address"][:-1] + "!").text]
+    logged = capsys.readouterr().out
     steward = installation.steward
-    kept = [caplog.text]
+    kept.append(logged)
     for run_id in (down["run_id"], up["run_id"], loads(installation)[0].id):
         entries = steward.runs.journal.entries(installation.scope, run_id)
         kept += [str(each) for each in entries]
         kept += [str(steward.runs.payload(e.data["result"])) for e in entries if "result" in e.data]
     kept += [str(each) for each in steward.events.after(installation.scope, 0, 500)]
-    assert "/api/v1/links/{token}" in caplog.text
+    assert "/api/v1/links/{token}" in logged
     for link in (down, up):
         mac = link["address"].rstrip("/").rpartition("/")[2][26:]
         assert not any(mac[:20] in each for each in kept)
@@ -320,12 +320,6 @@ def test_undo_of_the_run_ends_the_link(installation: Installation, editor: Perso
 def test_draft_only_makes_no_links_of_the_main_branch(
     installation: Installation, editor: Person
 ) -> None:
-    rules, text = installation.steward.governing.rulebook, preset("draft_only").text
-    rules.save(
-        installation.scope,
-        installation.owner.user.id,
-        text,
-        revision=rules.current(installation.scope).revision,
-    )
+    _ruled(installation, preset("draft-only"))
     answer = editor.client.post(f"{project(installation)}/links/downloads", json={"file": FILE})
     assert answer.status_code == 403, answer.text

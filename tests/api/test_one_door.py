@@ -35,11 +35,12 @@ WRITES_NOTHING = frozenset(
         "delete /uploads/{upload_id}",
         "post /uploads/{upload_id}/inspect",
         "post /servers/inspect",
+        "delete /links/{link_id}",
         "post /resolve/propose",
         "post /resolve/estimate",
     }
 )
-"""Previews, and files that have arrived and that nothing has read yet."""
+"""Previews, files that have arrived and that nothing has read yet, and the end of a link."""
 STARTS_RUNS = frozenset(
     {
         "post /chat",
@@ -71,6 +72,7 @@ STARTS_RUNS = frozenset(
         "post /triggers/{trigger_id}/decisions",
         "post /local-models/{name}/pull",
         "post /api/v1/forms/answers",
+        "put /api/v1/links/{token}/{name}",
         "post /api/v1/hooks/{token}",
         "post /api/v1/hooks/{token}/test",
         "post /api/v1/hooks/{token}/versions/{number}",
@@ -316,6 +318,20 @@ WRITES = (
         "export_dataset",
         lambda _: {"dataset": "people", "format": "csv"},
         lambda _: {"dataset": "people"},
+        hands_out=True,
+    ),
+    Write(
+        "post /links/downloads",
+        lambda _: {"file": "originals/people.csv"},
+        "share_file",
+        lambda _: {"file": "originals/people.csv"},
+        hands_out=True,
+    ),
+    Write(
+        "post /links/uploads",
+        lambda _: {"dataset": "sent", "max_bytes": 1000},
+        "request_file",
+        lambda _: {"dataset": "sent", "max_bytes": 1000},
         hands_out=True,
     ),
     Write(

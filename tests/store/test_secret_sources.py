@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from steward.app.diagnose import check_secrets
 from steward.core import EnvironmentSource, FilesSource, VaultSource
 from steward.core.errors import Invalid, Misconfigured, NotFound, Unavailable
+from steward.core.settings import SecretsSettings
 from steward.store import Scope, SecretSources
 from steward.store.secrets import _FRESH_SECONDS
 from steward.testing import Installation
@@ -261,3 +263,22 @@ def test_a_secret_of_a_project_is_read_where_it_lives(
     assert [each.name for each in store.page(scope)] == ["KEY"]
     store.set(scope, "KEY", "typed in", author="usr_1")
     assert store.get(scope, "KEY") == "typed in"
+
+
+def test_the_doctor_reads_what_secrets_refer_to(
+    installation: Installation, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, scope, settings = installation.steward.secrets, installation.scope, approle(vault)
+    vault.documents[f"steward/{scope.project_id}/app"] = {"key": VALUE}
+    monkeypatch.setattr(store, "sources", source(settings))
+    store.refer(scope, "KEY", "here", "app#key", author="usr_1")
+    known = installation.steward.settings
+    looked = known.model_copy(update={"secrets": SecretsSettings(sources={"here": settings})})
+
+    found = check_secrets(looked)
+    assert (found.state, found.message) == ("ok", "1 read from here")
+    vault.is_sealed = True
+    found = check_secrets(looked)
+    assert found.state == "failed"
+    assert found.message.startswith("here: Vault does not answer")
+    assert VALUE not in str(found)

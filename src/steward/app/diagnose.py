@@ -11,8 +11,14 @@ from pathlib import Path
 
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
 from steward.app.findings import Finding
-from steward.app.foundation import data_folders, key_file, open_database, open_sandbox
-from steward.core import Settings, StewardError
+from steward.app.foundation import (
+    data_folders,
+    key_file,
+    open_database,
+    open_sandbox,
+    open_sources,
+)
+from steward.core import Settings, StewardError, SystemClock
 from steward.models import probe
 from steward.sandbox import Walls, load_providers
 from steward.store import (
@@ -20,6 +26,7 @@ from steward.store import (
     knows_revision,
     latest_revision,
     schema_revision,
+    secrets_elsewhere,
     sqlite_version,
 )
 
@@ -38,6 +45,7 @@ def diagnose(settings: Settings) -> list[Finding]:
         check_blobs,
         check_workers,
         _keys,
+        check_secrets,
         _port,
         _web,
         _sandbox,
@@ -127,6 +135,35 @@ def _keys(settings: Settings) -> Finding:
     if found.st_mode & 0o077 & ~allowed:
         return Finding("keys", "failed", "the key file is readable by others", f"chmod 600 {path}")
     return Finding("keys", "ok", "key file readable by no one else")
+
+
+def check_secrets(settings: Settings) -> Finding:
+    """Reads what secrets of projects refer to in other places, and shows none of it."""
+    name = "secrets"
+    has_database = settings.database.url is not None or (settings.home / "steward.db").exists()
+    if not settings.secrets.sources or not has_database:
+        return Finding(name, "ok", "in Steward's own store")
+    try:
+        database = open_database(settings)
+        try:
+            is_current = schema_revision(database) == latest_revision()
+            kept = secrets_elsewhere(database) if is_current else []
+        finally:
+            database.close()
+    except StewardError as error:
+        return Finding(name, "info", f"not read: {error.message}")
+    sources, failed = open_sources(settings, SystemClock()), {}
+    for scope, source, reference in kept:
+        # A source that does not answer is asked once.
+        if source not in failed:
+            try:
+                sources.read(scope, source, reference)
+            except StewardError as error:
+                failed[source] = f"{source}: {error.message}"
+    if failed:
+        remedy = "Check the source under [secrets.sources] in steward.toml, and what its sign-in may read."
+        return Finding(name, "failed", "; ".join(failed.values()), remedy)
+    return Finding(name, "ok", f"{len(kept)} read from {', '.join(settings.secrets.sources)}")
 
 
 def _port(settings: Settings) -> Finding:

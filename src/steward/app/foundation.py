@@ -7,7 +7,7 @@ from secrets import token_bytes
 
 from steward.app.scrubbing import Scrubbing
 from steward.broker import approval_claims
-from steward.connections import Folders, Http, Mailer, NetworkPolicies
+from steward.connections import Folders, Http, Mailer, NetworkPolicies, SecretManagers
 from steward.core import Clock, Ids, Misconfigured, NotFound, Services, Settings
 from steward.definitions import DefinitionStore
 from steward.identity import Identity, Passwords
@@ -88,7 +88,10 @@ def lay_foundation(
         on_failure.pop_all()
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
-    secrets = SecretStore(database, keyring, clock, events, SecretSources(settings.secrets.sources))
+    private, tells = settings.network.allow_private, settings.trace.tell_services
+    # For what the installation does itself: single sign-on, streams of the event log.
+    http = Http(allow_private=private, tells_trace=tells)
+    secrets = SecretStore(database, keyring, clock, events, open_sources(settings, clock))
     scrubbing = Scrubbing(database, secrets, clock)
     share = Sharing(events, clock).add_person
     identity = Identity(database, clock, ids, events, settings.identity, keyring, passwords, share)
@@ -109,9 +112,6 @@ def lay_foundation(
     doorbell, most_lost = _doorbell(settings, database, keyring), settings.runs.most_lost
     runs = Runs(database, blobs, bus, events, clock, ids, log, scrubbing, doorbell, most_lost)
     sandbox = open_sandbox(settings, provider)
-    private, tells = settings.network.allow_private, settings.trace.tell_services
-    # For what the installation does itself: single sign-on, streams of the event log.
-    http = Http(allow_private=private, tells_trace=tells)
     services = Services(
         WORKBENCH.of(workbench),
         SECRETS.of(secrets),
@@ -149,6 +149,11 @@ def lay_foundation(
         http,
         services,
     )
+
+
+def open_sources(settings: Settings, clock: Clock) -> SecretSources:
+    http = Http(tells_trace=settings.trace.tell_services)
+    return SecretSources(settings.secrets.sources, SecretManagers(http, clock).read)
 
 
 def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:

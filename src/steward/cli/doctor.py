@@ -13,7 +13,7 @@ _MARKS = {"ok": "✓", "info": "·", "warning": "!", "failed": "✗"}
 
 @command
 def doctor(*, as_json: AsJson = False) -> None:
-    """Check machine, disk, database, bus, blob store, workers, keys, sandbox and model."""
+    """Check machine, disk, database, bus, blob store, workers, keys, secrets, sandbox and model."""
     findings = diagnose(load_settings())
     width = max(len(finding.subject) for finding in findings)
 

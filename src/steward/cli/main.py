@@ -51,7 +51,7 @@ COMMANDS: Final[Listed] = {
     ),
     "doctor": (
         "doctor:doctor",
-        "Check machine, disk, database, bus, blob store, workers, keys, sandbox and model.",
+        "Check machine, disk, database, bus, blob store, workers, keys, secrets, sandbox and model.",
     ),
     "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
     "audit": ("audit:app", "The event log: export for other systems, check exported files."),

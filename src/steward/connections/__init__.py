@@ -51,6 +51,7 @@ from steward.connections.received_mail import (
     read_head,
     read_mail,
 )
+from steward.connections.secret_managers import SecretManagers
 from steward.connections.sftp import SftpServer, SftpSession
 from steward.connections.sign_in_sessions import Status
 from steward.connections.syslog import Syslog, SyslogMessage, SyslogServer
@@ -123,6 +124,7 @@ __all__ = [
     "Resolve",
     "S3Settings",
     "SecretField",
+    "SecretManagers",
     "ServerTool",
     "Service",
     "ServiceAnswer",

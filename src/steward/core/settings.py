@@ -14,7 +14,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from types import UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -487,6 +487,17 @@ class _SecretSource(_Section):
     """Ids of the projects that may use it; empty: all."""
 
 
+def _has_known_names(path: str) -> str:
+    try:
+        path.format(organisation="", project="")
+    except (KeyError, IndexError, ValueError, AttributeError):
+        raise ValueError("only {organisation} and {project} stand for something") from None
+    return path
+
+
+_Path = Annotated[str, AfterValidator(_has_known_names)]
+
+
 class EnvironmentSource(_SecretSource):
     """Variables of the process."""
 
@@ -516,7 +527,7 @@ class VaultSource(_SecretSource):
     address: Annotated[_Address, Field(pattern=r"^https?://")]
     namespace: str | None = None
     mount: str = "secret"
-    path: str = "steward/{project}"
+    path: _Path = "steward/{project}"
     """What paths begin with; `{organisation}` and `{project}` stand for their ids."""
     login: Literal["token", "approle", "kubernetes"] = "token"
     role: str = ""
@@ -527,17 +538,43 @@ class VaultSource(_SecretSource):
     certificate: Path | None = None
     """Authority that signed the server's certificate; unset: those that the machine trusts."""
 
-    @field_validator("path")
-    @classmethod
-    def _has_known_names(cls, path: str) -> str:
-        try:
-            path.format(organisation="", project="")
-        except (KeyError, IndexError, ValueError):
-            raise ValueError("only {organisation} and {project} stand for something") from None
-        return path
+
+class _Cloud(_SecretSource):
+    credential: SecretStr | None = None
+    credential_file: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_a_credential(self) -> Self:
+        if (self.credential is None) == (self.credential_file is None):
+            raise ValueError("set either credential or credential_file")
+        return self
 
 
-SecretSourceSettings = EnvironmentSource | FilesSource | VaultSource
+class AwsSource(_Cloud):
+    """AWS Secrets Manager; the credential is the secret access key."""
+
+    kind: Literal["aws"]
+    region: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")]
+    access_key_id: Annotated[str, Field(min_length=1, max_length=200)]
+    address: Annotated[_Address, Field(pattern=r"^https?://")] | None = None
+    """Unset: that of AWS for the region."""
+    path: _Path = "steward/{project}/"
+    """How the names of secrets begin."""
+
+
+class GcpSource(_Cloud):
+    """Google Cloud Secret Manager; the credential is the JSON key file of a service account."""
+
+    kind: Literal["gcp"]
+    address: Annotated[_Address, Field(pattern=r"^https?://")] = (
+        "https://secretmanager.googleapis.com"
+    )
+    path: _Path
+    """How the names of secrets begin, such as projects/acme/secrets/steward-{project}-."""
+
+
+CloudSource = AwsSource | GcpSource
+SecretSourceSettings = EnvironmentSource | FilesSource | VaultSource | AwsSource | GcpSource
 
 
 class SecretsSettings(_Section):
@@ -546,7 +583,7 @@ class SecretsSettings(_Section):
         Annotated[SecretSourceSettings, Field(discriminator="kind")],
     ] = Field(
         {},
-        description="Where secrets may live outside of Steward, by name: `environment`, `files` or `vault`. See the guide on secrets.",
+        description="Where secrets may live outside of Steward, by name: `environment`, `files`, `vault`, `aws` or `gcp`. See the guide on secrets.",
     )
 
 

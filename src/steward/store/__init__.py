@@ -38,6 +38,7 @@ from steward.store.secrets import (
     add_key,
     encrypt_again,
     open_keyring,
+    secrets_elsewhere,
     use_key,
 )
 from steward.store.signing import PublicKeys, Signer
@@ -116,6 +117,7 @@ __all__ = [
     "restore",
     "schema_revision",
     "scope_columns",
+    "secrets_elsewhere",
     "sqlite_version",
     "topic",
     "use_key",

@@ -1,15 +1,18 @@
-"""Where secrets may live outside of Steward: variables of the environment, files, a Vault or OpenBao server.
+"""Where secrets may live outside of Steward: variables of the environment, files, a Vault or OpenBao server, AWS, Google Cloud.
 
 The settings name the sources. A secret of a project then says source and reference, and its value is read when it is used.
 """
 
+import json
+import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from steward.core import (
+    CloudSource,
     EnvironmentSource,
     FilesSource,
     Invalid,
@@ -25,6 +28,10 @@ from steward.store.confine import Scope
 LONGEST_VALUE: Final = 65_536
 _SECONDS: Final = 5.0
 _FIELD: Final = "#"
+_NAME: Final = re.compile(r"[A-Za-z0-9_/+=.@-]+")
+AskCloud = Callable[[CloudSource, str, str], str]
+"""The text of a secret that a cloud keeps: source, credential and full name."""
+Kind = Literal["environment", "files", "vault", "aws", "gcp"]
 _RENEW_BEFORE: Final = 0.5
 """Of its time to live: then a token of Vault is renewed, or another one is fetched."""
 
@@ -161,13 +168,13 @@ class _Vault:
         )
         match settings.login:
             case "token":
-                client.token = self._credential()
+                client.token = _credential(settings)
                 self._renew_at = float("inf")
             case "approle":
-                role_id, secret_id = settings.role, self._credential()
+                role_id, secret_id = settings.role, _credential(settings)
                 self._lasts(client.auth.approle.login(role_id=role_id, secret_id=secret_id))
             case "kubernetes":
-                role, jwt = settings.role, self._credential()
+                role, jwt = settings.role, _credential(settings)
                 self._lasts(client.auth.kubernetes.login(role=role, jwt=jwt))
         return client
 
@@ -176,27 +183,67 @@ class _Vault:
         # Zero means for good.
         self._renew_at = time.monotonic() + seconds * _RENEW_BEFORE if seconds else float("inf")
 
-    def _credential(self) -> str:
-        settings = self._settings
-        if settings.credential is not None:
-            return settings.credential.get_secret_value()
+
+class _Cloud:
+    """A secret manager of a cloud: a name, and a field where the secret is a document."""
+
+    def __init__(self, settings: CloudSource, ask: AskCloud) -> None:
+        self._settings = settings
+        self._ask = ask
+
+    def check(self, reference: str) -> None:
+        name, separator, field = reference.partition(_FIELD)
+        parts = name.split("/")
+        if (
+            not _NAME.fullmatch(name)
+            or {"", ".", ".."} & {*parts}
+            or bool(separator) != bool(field)
+        ):
+            raise Invalid(
+                "Write the name, and the field of a document, such as warehouse#password."
+            )
+
+    def read(self, scope: Scope, reference: str) -> str:
+        name, _, field = reference.partition(_FIELD)
+        base = self._settings.path.format(organisation=scope.org_id, project=scope.project_id)
+        found = self._ask(self._settings, _credential(self._settings), f"{base}{name}")
+        if not field:
+            return found
         try:
-            # Read at each login: Kubernetes replaces its tokens.
-            return settings.credential_file.read_text().strip()
-        except (OSError, UnicodeDecodeError):
-            raise Misconfigured(
-                f"The file {settings.credential_file}, with which Steward signs in at Vault, cannot be read."
-            ) from None
+            value = json.loads(found).get(field)
+        except (ValueError, AttributeError, RecursionError):
+            value = None
+        if not isinstance(value, str):
+            raise NotFound(f"The secret {base}{name} has no text called {field}.")
+        return value
+
+
+def _credential(settings: VaultSource | CloudSource) -> str:
+    if settings.credential is not None:
+        return settings.credential.get_secret_value()
+    try:
+        # Read at each login: Kubernetes replaces its tokens.
+        return (settings.credential_file or Path()).read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        raise Misconfigured(
+            f"The file {settings.credential_file}, with which Steward signs in at the source of secrets, cannot be read."
+        ) from None
+
+
+def _no_cloud(*_: object) -> str:
+    raise Misconfigured("Secrets of a cloud are read by a running installation only.")
 
 
 class SecretSources:
     """The sources of the settings by name; each for all projects, or for those that are named."""
 
-    def __init__(self, settings: Mapping[str, SecretSourceSettings]) -> None:
+    def __init__(
+        self, settings: Mapping[str, SecretSourceSettings], ask_cloud: AskCloud = _no_cloud
+    ) -> None:
         self._settings = settings
-        self._sources = {name: _source(each) for name, each in settings.items()}
+        self._sources = {name: _source(each, ask_cloud) for name, each in settings.items()}
 
-    def names(self, scope: Scope) -> dict[str, Literal["environment", "files", "vault"]]:
+    def names(self, scope: Scope) -> dict[str, Kind]:
         """Kinds by name, of those that a project may use."""
         return {
             name: each.kind
@@ -229,7 +276,7 @@ class SecretSources:
         return self._sources[source]
 
 
-def _source(settings: SecretSourceSettings) -> SecretSource:
+def _source(settings: SecretSourceSettings, ask_cloud: AskCloud) -> SecretSource:
     match settings:
         case EnvironmentSource():
             return _Environment(settings)
@@ -237,3 +284,5 @@ def _source(settings: SecretSourceSettings) -> SecretSource:
             return _Files(settings)
         case VaultSource():
             return _Vault(settings)
+        case _:
+            return _Cloud(settings, ask_cloud)

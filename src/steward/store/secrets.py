@@ -364,6 +364,16 @@ def _info(row: sa.Row[Any]) -> SecretInfo:
     )
 
 
+def secrets_elsewhere(database: Database) -> list[tuple[Scope, str, str]]:
+    """Project, source and reference of every secret whose value is not kept in Steward."""
+    statement = sa.select(secrets).where(
+        secrets.c.source.is_not(None), secrets.c.deleted_at.is_(None)
+    )
+    with database.read(EVERYWHERE) as tx:
+        rows = tx.rows(statement.order_by(secrets.c.source, secrets.c.reference))
+    return [(Scope(row.org_id, row.project_id), row.source, row.reference) for row in rows]
+
+
 def add_key(database: Database, keyring: Keyring, path: Path, key_id: str) -> Keyring:
     """Adds a key to the key file, unless its newest one was never used."""
     with database.write(EVERYWHERE) as tx:

@@ -27,6 +27,8 @@ const named = (data: Data, key = 'name') => {
   return typeof value === 'string' && value !== '' ? ` “${value}”` : '';
 };
 const nameIn = (data: Data) => (typeof data.name === 'string' ? data.name : null);
+const linkTo = (data: Data) =>
+  data.kind === 'upload' ? `send a file for${named(data)}` : `fetch${named(data)}`;
 const asRole = (data: Data) => (typeof data.role === 'string' ? ` as ${data.role}` : '');
 const textIn = (data: Data, key: string) => {
   const value = data[key];
@@ -97,6 +99,9 @@ const SENTENCES: Record<string, Words> = {
       : `${told.who} removed ${member(told)}`,
   'invitation.created': ({ who, data }) => `${who} invited someone${asRole(data)}`,
   'invitation.accepted': ({ who }) => `${who} accepted an invitation`,
+  'link.created': ({ who, data }) => `${who} made a link to ${linkTo(data)}`,
+  'link.used': ({ data }) => `Someone used a link to ${linkTo(data)}`,
+  'link.revoked': ({ who, data }) => `${who} revoked a link to ${linkTo(data)}`,
   'invitation.revoked': ({ who }) => `${who} revoked an invitation`,
   'sign_on.provider_saved': ({ who, it }) => `${who} saved the sign-on provider${it}`,
   'sign_on.provider_deleted': ({ who, it }) => `${who} deleted the sign-on provider${it}`,

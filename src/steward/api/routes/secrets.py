@@ -27,7 +27,7 @@ class SecretOut(Output):
 
 class SecretSourceOut(Output):
     name: str
-    kind: Literal["environment", "files", "vault"]
+    kind: Literal["environment", "files", "vault", "aws", "gcp"]
 
 
 class SecretValue(Input):
@@ -43,7 +43,7 @@ class SecretValue(Input):
         None,
         min_length=1,
         max_length=500,
-        description="A variable, a file of the folder, or path#field in Vault.",
+        description="A variable, a file, path#field in Vault, or name or name#field in a cloud.",
     )
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
+from weakref import WeakKeyDictionary
 
 from steward.connections.catalogue.record import Operation, Scheme, Service
 from steward.connections.catalogue.settings import ServiceSettings
@@ -37,7 +38,9 @@ class Tokens:
         self._http = http
         self._clock = clock
         self._known: dict[tuple[str, ...], tuple[str, float]] = {}
-        self._turns: dict[tuple[Any, ...], asyncio.Lock] = {}
+        self._turns: WeakKeyDictionary[Any, dict[tuple[str, ...], asyncio.Lock]] = (
+            WeakKeyDictionary()
+        )
 
     async def token(
         self,
@@ -46,7 +49,8 @@ class Tokens:
         form: Mapping[str, str],
         certificate: ClientCertificate | None = None,
     ) -> str:
-        turn = self._turns.setdefault((id(asyncio.get_running_loop()), *key), asyncio.Lock())
+        turns = self._turns.setdefault(asyncio.get_running_loop(), {})
+        turn = turns.setdefault(key, asyncio.Lock())
         async with turn:
             known = self._known.get(key)
             if known is not None and known[1] > self._clock.now().timestamp() + _EARLIER:
@@ -132,7 +136,7 @@ async def _read_credentials(
             return Credentials({"Authorization": f"Bearer {token}"})
         case "service_account":
             scopes = settings.scopes or " ".join(operation.scopes[:1])
-            url, form = _service_account_form(_secret(secrets, "service_account"), scopes)
+            url, form = service_account_form(_secret(secrets, "service_account"), scopes)
             token = await tokens.token((*key, scopes), url, form)
             return Credentials({"Authorization": f"Bearer {token}"})
         case _:
@@ -170,7 +174,7 @@ def _client_form(
     return url, form
 
 
-def _service_account_form(account: str, scopes: str) -> tuple[str, dict[str, str]]:
+def service_account_form(account: str, scopes: str) -> tuple[str, dict[str, str]]:
     import jwt
 
     try:
@@ -180,7 +184,7 @@ def _service_account_form(account: str, scopes: str) -> tuple[str, dict[str, str
         claims = {
             "iss": issuer,
             "scope": scopes,
-            "aud": "https://oauth2.googleapis.com/token",
+            "aud": str(told.get("token_uri") or "https://oauth2.googleapis.com/token"),
             "iat": now,
             "exp": now + 3600,
         }
