@@ -1,7 +1,7 @@
 /** The datasets of the project; files dropped anywhere on the page are loaded. */
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Upload } from 'lucide-react';
+import { Link2, Upload } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { datasetsQuery } from '@/api/datasets';
 import { itemsOf } from '@/api/lists';
@@ -15,6 +15,7 @@ import classes from './datasets.module.css';
 import type { PendingFile } from './UploadDialog';
 import { useFileDrop } from './use-file-drop';
 
+const UploadLinkDialog = lazy(() => import('./UploadLinkDialog'));
 const UploadDialog = lazy(() => import('./UploadDialog'));
 
 let counter = 0;
@@ -29,6 +30,7 @@ export default function DatasetsPage() {
   const mayLoad = useMay('editor');
   const query = useInfiniteQuery(datasetsQuery(project.id));
   const dialog = useDialog('upload');
+  const asking = useDialog('upload-link');
   useDataUndoKeys(project.id, mayLoad);
   const [files, setFiles] = useState<PendingFile[]>([]);
   const add = (added: File[]) => {
@@ -54,10 +56,28 @@ export default function DatasetsPage() {
     <Page
       title="Datasets"
       description="Typed tables with a history: every change can be looked at and undone. Drop files anywhere on this page to load them."
-      actions={begin}
+      actions={
+        mayLoad && (
+          <Group gap="xs">
+            <Button
+              variant="default"
+              leftSection={<Link2 size={14} aria-hidden />}
+              onClick={asking.open}
+            >
+              Let someone upload a file
+            </Button>
+            {begin}
+          </Group>
+        )
+      }
     >
       <UnderWay projectId={project.id} subject="load" />
       <DatasetTable projectId={project.id} query={query} begin={begin} />
+      {mayLoad && asking.opened && (
+        <Suspense>
+          <UploadLinkDialog projectId={project.id} onClose={asking.close} />
+        </Suspense>
+      )}
       {isOver && <div className={classes.dropZone}>Drop to load</div>}
       {mayLoad && (dialog.opened || files.length > 0) && (
         <Suspense>

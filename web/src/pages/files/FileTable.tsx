@@ -1,8 +1,8 @@
 /** Files as a table, each with what was made from it and its download. */
-import { ActionIcon, Anchor, Button, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Button, Group, Text } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Download, FileSpreadsheet } from 'lucide-react';
+import { Download, FileSpreadsheet, Link2 } from 'lucide-react';
 import { downloadAddress, fileName } from '@/api/files';
 import { isReport } from '@/api/reports';
 import type { ListPage, ProjectFile } from '@/api/types';
@@ -18,9 +18,11 @@ interface Props {
   query: UseInfiniteQueryResult<InfiniteData<ListPage<ProjectFile>>>;
   /** What was made from each file; unset while that is not known. */
   datasets: Map<string, string[]> | undefined;
+  /** Makes a link for a file; unset for people who may not. */
+  onShare: ((path: string) => void) | undefined;
 }
 
-export function FileTable({ projectId, query, datasets }: Props) {
+export function FileTable({ projectId, query, datasets, onShare }: Props) {
   const formats = useFormats();
   const columns: Column<ProjectFile>[] = [
     {
@@ -51,19 +53,32 @@ export function FileTable({ projectId, query, datasets }: Props) {
       header: 'Download',
       quietHeader: true,
       align: 'end',
-      width: '3rem',
+      width: '5rem',
       cell: ({ path }) => (
-        <ActionIcon
-          component="a"
-          href={downloadAddress(projectId, path)}
-          download={fileName(path)}
-          variant="subtle"
-          color="gray"
-          title="Download"
-          aria-label={`Download ${fileName(path)}`}
-        >
-          <Download size={15} aria-hidden />
-        </ActionIcon>
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          {onShare && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              title="Copy download link"
+              aria-label={`Copy download link for ${fileName(path)}`}
+              onClick={() => onShare(path)}
+            >
+              <Link2 size={15} aria-hidden />
+            </ActionIcon>
+          )}
+          <ActionIcon
+            component="a"
+            href={downloadAddress(projectId, path)}
+            download={fileName(path)}
+            variant="subtle"
+            color="gray"
+            title="Download"
+            aria-label={`Download ${fileName(path)}`}
+          >
+            <Download size={15} aria-hidden />
+          </ActionIcon>
+        </Group>
       ),
     },
   ];

@@ -14,6 +14,8 @@ const REFERENCES = {
   environment: 'The name of a variable where Steward runs.',
   files: 'The name of a file in the folder of secrets.',
   vault: 'Path and field, such as databases/warehouse#password.',
+  aws: 'Name, or name and field, such as warehouse#password.',
+  gcp: 'Name, or name and field, such as warehouse#password.',
 };
 
 interface Props {

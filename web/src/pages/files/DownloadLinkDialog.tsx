@@ -1,0 +1,41 @@
+/** A link by which anyone who has it can fetch one file. */
+import { Checkbox, Text } from '@mantine/core';
+import { useState } from 'react';
+import { fileName } from '@/api/files';
+import { useMakeDownloadLink } from '@/api/links';
+import { LinkDialog } from '@/components/LinkDialog';
+
+interface Props {
+  projectId: string;
+  file: string;
+  onClose: () => void;
+}
+
+export function DownloadLinkDialog({ projectId, file, onClose }: Props) {
+  const make = useMakeDownloadLink(projectId);
+  const [minutes, setMinutes] = useState('1440');
+  const [once, setOnce] = useState(false);
+  return (
+    <LinkDialog
+      title="Copy download link"
+      made={make.data}
+      address={(address) => address}
+      error={make.error}
+      isPending={make.isPending}
+      minutes={minutes}
+      onMinutes={setMinutes}
+      onSubmit={() => make.mutate({ file, minutes: Number(minutes), single_use: once })}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        Anyone who has the link can download “{fileName(file)}” without an account.
+      </Text>
+      <Checkbox
+        label="It works only once"
+        description="Some chat programs open links to show a preview. That uses up the link."
+        checked={once}
+        onChange={(event) => setOnce(event.currentTarget.checked)}
+      />
+    </LinkDialog>
+  );
+}
