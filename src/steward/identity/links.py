@@ -70,41 +70,39 @@ class Links:
         scope: Scope,
         user_id: str,
         run_id: str,
+        lifetime: timedelta,
         method: Method,
-        *,
         path: str,
         name: str,
         size: int,
-        lifetime: timedelta,
-        digest: str = "",
-        single_use: bool = True,
+        digest: str,
+        single_use: bool,
     ) -> Link:
         """The link that a call makes; the same one when the call is repeated."""
         self.check(lifetime)
         now = self._clock.now().replace(microsecond=0)
+        values = {
+            "user_id": user_id,
+            "run_id": run_id,
+            "method": method,
+            "path": path,
+            "name": name[:200],
+            "bytes": size,
+            "content": digest,
+            "single_use": single_use,
+            "uses": 0,
+            "created_at": now,
+            "expires_at": now + lifetime,
+        }
         with self._database.write(scope) as tx:
-            known = self.made_within(tx, run_id)
+            known = tx.first(sa.select(links).where(_C.run_id == run_id))
             if known is not None:
-                return known
+                return _link(known)
             link_id = self._ids.new("lnk")
-            tx.execute(
-                sa.insert(links).values(
-                    id=link_id,
-                    user_id=user_id,
-                    run_id=run_id,
-                    method=method,
-                    path=path,
-                    name=name[:200],
-                    bytes=size,
-                    content=digest,
-                    single_use=single_use,
-                    uses=0,
-                    created_at=now,
-                    expires_at=now + lifetime,
-                )
-            )
+            tx.execute(sa.insert(links).values(id=link_id, **values))
             made = self._found(tx, link_id)
-            self._tell(tx, "link.created", made, by=user_id, expires=made.expires_at.isoformat())
+            told = {"by": user_id, "expires": made.expires_at.isoformat(), **_told(made)}
+            self._events.append(tx, "link.created", link_id, told)
             return made
 
     def check(self, lifetime: timedelta) -> None:
@@ -116,10 +114,7 @@ class Links:
 
     def made_by(self, scope: Scope, run_id: str) -> Link | None:
         with self._database.read(scope) as tx:
-            return self.made_within(tx, run_id)
-
-    def made_within(self, tx: Transaction, run_id: str) -> Link | None:
-        row = tx.first(sa.select(links).where(_C.run_id == run_id))
+            row = tx.first(sa.select(links).where(_C.run_id == run_id))
         return None if row is None else _link(row)
 
     def page(self, access: Access, *, after: str | None = None, limit: int = 200) -> list[Link]:
@@ -142,7 +137,7 @@ class Links:
                 tx.execute(
                     sa.update(links).where(_C.id == link_id).values(revoked_at=self._clock.now())
                 )
-                self._tell(tx, "link.revoked", found, by=by)
+                self._events.append(tx, "link.revoked", link_id, {"by": by, **_told(found)})
 
     def address(self, link: Link, base: str) -> str:
         token = link.id.partition("_")[2] + _mac(self._keyring.derived(_PURPOSE), link)
@@ -184,7 +179,8 @@ class Links:
             found = self._found(tx, link.id)
             if not done.rowcount:
                 self._refuse_ended(found)
-            self._tell(tx, "link.used", found, user=link.user_id, address=address, uses=found.uses)
+            told = {"user": link.user_id, "address": address, "uses": found.uses}
+            self._events.append(tx, "link.used", link.id, {**told, **_told(found)})
 
     def give_back(self, link: Link) -> None:
         """What came was refused or broke off: the link can be used again."""
@@ -218,9 +214,9 @@ class Links:
             raise _no_such_link()
         return _link(row)
 
-    def _tell(self, tx: Transaction, kind: str, link: Link, **told: Any) -> None:
-        what = {"kind": "download" if link.method == "GET" else "upload", "name": link.name}
-        self._events.append(tx, kind, link.id, {**what, **told})
+
+def _told(link: Link) -> dict[str, str]:
+    return {"kind": "download" if link.method == "GET" else "upload", "name": link.name}
 
 
 def _open(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:

@@ -106,57 +106,34 @@ def _shared(context: ToolContext, arguments: ShareFile) -> tuple[Artifact, str]:
 
 async def preview_share(context: ToolContext, arguments: ShareFile) -> Preview:
     found, _ = await off_loop(_shared, context, arguments)
-    context.services.use(LINKS).check(timedelta(minutes=arguments.minutes))
-    return Preview(
-        f"Let anyone who has the link fetch {found.name} for {_span(arguments)}",
-        {"name": found.name, "bytes": found.size},
-        payload={"digest": found.digest},
-    )
+    said = f"Let anyone who has the link fetch {found.name} for {_span(context, arguments)}"
+    return Preview(said, {"name": found.name, "bytes": found.size}, {"digest": found.digest})
 
 
 async def preview_request(context: ToolContext, arguments: RequestFile) -> Preview:
-    checked_dataset_name(arguments.dataset)
-    context.services.use(LINKS).check(timedelta(minutes=arguments.minutes))
-    return Preview(
-        f"Let anyone who has the link send one file for {arguments.dataset} within {_span(arguments)}"
-    )
+    name, span = checked_dataset_name(arguments.dataset), _span(context, arguments)
+    return Preview(f"Let anyone who has the link send one file for {name} within {span}")
 
 
 async def share(context: ToolContext, arguments: ShareFile) -> Outcome:
     def make() -> Outcome:
         found, place = _shared(context, arguments)
-        made = context.services.use(LINKS).make(
-            context.scope,
-            context.author,
-            context.run_id,
-            "GET",
-            path=place,
-            name=found.name,
-            size=found.size,
-            digest=found.digest,
-            lifetime=timedelta(minutes=arguments.minutes),
-            single_use=arguments.single_use,
-        )
-        return _made(made)
+        once, digest = arguments.single_use, found.digest
+        return _made(context, arguments, "GET", place, found.name, found.size, digest, once)
 
     return await off_loop(make)
 
 
 async def request(context: ToolContext, arguments: RequestFile) -> Outcome:
-    def make() -> Outcome:
-        made = context.services.use(LINKS).make(
-            context.scope,
-            context.author,
-            context.run_id,
-            "PUT",
-            path=f"datasets/{checked_dataset_name(arguments.dataset)}",
-            name=arguments.dataset,
-            size=arguments.max_bytes,
-            lifetime=timedelta(minutes=arguments.minutes),
-        )
-        return _made(made)
+    name = checked_dataset_name(arguments.dataset)
+    place, most = f"datasets/{name}", arguments.max_bytes
+    return await off_loop(_made, context, arguments, "PUT", place, name, most, "", True)
 
-    return await off_loop(make)
+
+def _made(context: ToolContext, arguments: _ALink, *told: Any) -> Outcome:
+    lifetime = timedelta(minutes=arguments.minutes)
+    links, run_id = context.services.use(LINKS), context.run_id
+    return _outcome(links.make(context.scope, context.author, run_id, lifetime, *told))
 
 
 async def take_back(context: ToolContext, _: _ALink, inverse: Json) -> Outcome:
@@ -169,10 +146,10 @@ async def take_back(context: ToolContext, _: _ALink, inverse: Json) -> Outcome:
 async def reconcile(context: ToolContext, _: _ALink, __: Ticket) -> Reconciled:
     """A link remembers the run that made it."""
     made = await off_loop(context.services.use(LINKS).made_by, context.scope, context.run_id)
-    return Reconciled(Found.not_happened) if made is None else happened(_made(made))
+    return Reconciled(Found.not_happened) if made is None else happened(_outcome(made))
 
 
-def _made(link: Link) -> Outcome:
+def _outcome(link: Link) -> Outcome:
     until = f"{link.expires_at:%d %B %Y, %H:%M} UTC"
     what = "fetch" if link.method == "GET" else "send a file for"
     return Outcome(
@@ -182,9 +159,9 @@ def _made(link: Link) -> Outcome:
     )
 
 
-def _span(arguments: _ALink) -> str:
-    hours, minutes = divmod(arguments.minutes, 60)
-    return f"{arguments.minutes} minutes" if minutes or hours < 2 else f"{hours} hours"
+def _span(context: ToolContext, arguments: _ALink) -> str:
+    context.services.use(LINKS).check(timedelta(minutes=arguments.minutes))
+    return f"{arguments.minutes:,} minutes"
 
 
 add_tool(

@@ -36,9 +36,7 @@ export default function UploadLinkDialog({ projectId, onClose }: Props) {
         })
       }
       onClose={onClose}
-      more={({ address }) => (
-        <CodeBlock label="command" code={`curl -T FILE ${address ?? ''}`} />
-      )}
+      more={({ address }) => <CodeBlock label="command" code={`curl -T FILE ${address ?? ''}`} />}
     >
       <Text size="sm">
         Anyone who has the link can send one file without an account. Steward loads it in your name.

@@ -87,8 +87,8 @@ export function LinkTable({ projectId }: { projectId: string }) {
       rowKey={({ id }) => id}
       empty={
         <EmptyState icon={Link2} title="No links">
-          Make one with “Copy download link” beside a file, or with “Let someone upload a file” under
-          Datasets.
+          Make one with “Copy download link” beside a file, or with “Let someone upload a file”
+          under Datasets.
         </EmptyState>
       }
     />
