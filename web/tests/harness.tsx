@@ -85,6 +85,7 @@ export function emptyProject(session: Session): Routes {
     [at('files')]: emptyList,
     [at('datasets')]: emptyList,
     [at('lineage')]: { nodes: [], edges: [] },
+    [at('links')]: emptyList,
     [at('members')]: emptyList,
     [at('invitations')]: emptyList,
     [at('tokens')]: emptyList,

@@ -107,7 +107,9 @@ def _shared(context: ToolContext, arguments: ShareFile) -> tuple[Artifact, str]:
 async def preview_share(context: ToolContext, arguments: ShareFile) -> Preview:
     found, _ = await off_loop(_shared, context, arguments)
     said = f"Let anyone who has the link fetch {found.name} for {_span(context, arguments)}"
-    return Preview(said, {"name": found.name, "bytes": found.size}, {"digest": found.digest})
+    return Preview(
+        said, {"name": found.name, "bytes": found.size}, payload={"digest": found.digest}
+    )
 
 
 async def preview_request(context: ToolContext, arguments: RequestFile) -> Preview:
