@@ -35,7 +35,7 @@ READS = frozenset(
     plugin check
     plugin list | plugin new | plugin show | policy check | policy show | policy simulate | runs diff
     retention holds | retention preview | retention show | network show | network try | runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | directory list | skills check | skills export
-    skills list | skills show | test record | token list | triggers events | triggers ls | user list | user passkeys | verify
+    skills list | skills show | links list | test record | token list | triggers events | triggers ls | user list | user passkeys | verify
     version
     """.replace("\n", "|").split("|")
 )
@@ -50,7 +50,7 @@ STARTS_RUNS = frozenset(
 SETTINGS = frozenset(
     """
     catalogue install | catalogue remove | connections accept | connections accept-tool | connections add
-    connections remove | connections sign-in | connections sign-out | models add | models remove | models undo
+    connections remove | connections sign-in | connections sign-out | links revoke | models add | models remove | models undo
     models use | observe alerts ack | observe alerts mute | observe budgets add | observe budgets delete
     observe budgets set | playbooks archive | playbooks canary | playbooks delete | playbooks deploy
     playbooks import | playbooks restore | playbooks rollback | playbooks schedule | playbooks shadow | plugin disable
@@ -100,7 +100,7 @@ class Scene:
     def state(self) -> Any:
         """All that a write could change."""
         read = ["data ls", "data history", "definitions history", "agents list", NOTES]
-        read += ["network show"]
+        read += ["network show", "links list"]
         return [self.terminal.run(*each.split(), "--json").json() for each in read]
 
 
@@ -121,6 +121,8 @@ WRITES: dict[str, Words] = {
     "blueprints fork": lambda _: ["weekly-margin-cockpit", "--sample"],
     "apply": lambda scene: [str(scene.terminal.folder / "project")],
     "network set": lambda _: ["--deny", "*.example.net"],
+    "links download": lambda _: ["originals/orders.csv"],
+    "links upload": lambda _: ["orders"],
     "agents forget": lambda _: ["summariser", "--all"],
 }
 
