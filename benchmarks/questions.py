@@ -183,7 +183,7 @@ def figures_of(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
 def both_rounds(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
     """The figures of every round that was asked."""
     figures: dict[str, float] = {}
-    names = ("", "second_", "third_", "fourth_", "fifth_", "sixth_")
+    names = ("", "second_", "third_", "fourth_", "fifth_", "sixth_", "seventh_")
     for number, name in enumerate(names, 1):
         of_round = [each for each in judged if each.round == number]
         if of_round:
@@ -390,7 +390,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets only")
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
     parser.add_argument("--open", action="store_true", help="leave out the half held out")
-    parser.add_argument("--round", type=int, choices=range(1, 7), help="sets of this round only")
+    parser.add_argument("--round", type=int, choices=range(1, 8), help="sets of this round only")
     parser.add_argument(
         "--misses", type=Path, help="file for the misses of the open half and of others' questions"
     )
