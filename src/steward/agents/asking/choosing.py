@@ -217,6 +217,11 @@ def _settle(parsed: Parsed, parser: Parser) -> None:
         _share(parsed, parser)
     if any(isinstance(each.part, Measured) and each.part.function == "avg" for each in parsed.open):
         _told_by_time(parsed, parser)
+    for number, each in enumerate(parsed.measures):
+        of = [filtered for filtered in parsed.filters if filtered.column == each.column]
+        if each.function == "count_distinct" and of and of[0].test == "=":
+            # "How often was the signal short": of one value there are no different ones.
+            parsed.measures[number] = COUNT
     if parser.is_one_row_each():
         # A single figure, the average and the total are the same.
         parsed.open = [each for each in parsed.open if not isinstance(each.part, Measured)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Final
 
 from steward.agents.asking.grammar import ADJECTIVES
 from steward.agents.asking.lexicon import Sense
@@ -19,6 +19,8 @@ from steward.agents.asking.reading import (
 )
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import plain
+
+_OF_EACH: Final = frozenset({"avg", "median", "stddev"})
 
 
 class Conditions(Pieces):
@@ -319,11 +321,16 @@ class Conditions(Pieces):
             place = following + 1
         contrast = self._contrasts(taken)
         joined_by_contrast = any(self.pieces[each].kind == "contrast" for each in taken)
-        if len(values) > 1 and (contrast or joined_by_contrast):
+        if len(values) > 1 and (contrast or joined_by_contrast or self._is_averaged()):
             self._add_group(Grouped(by=column))
             taken += contrast
         self._filter(min(taken), column, "!=" if negated else "=", values)
         self._take(*taken, *([before] if negated else []))
+
+    def _is_averaged(self) -> bool:
+        """ "The average price of ideal and premium diamonds": of each, as no average of theirs is one of both."""
+        functions = {each.function for each in self.found.measures if each.column is not None}
+        return bool(functions & _OF_EACH) and not self.found.groups
 
     def _contrasts(self, joined: Sequence[int]) -> list[int]:
         """Places of words that set things against each other: compare, versus; "more" of the one or the other."""

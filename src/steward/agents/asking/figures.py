@@ -10,6 +10,7 @@ from steward.agents.asking.reading import (
     Grouped,
     Measured,
 )
+from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words
 
 HOW_MUCH: Final = "how much"
@@ -492,11 +493,20 @@ class Figures(Pieces):
             # The number of credits: added up, or how many different numbers there are?
             return None
         measure = Measured(function="count_distinct", column=column)
+        if not distinct and self._is_said_of_some(column):
+            about = f"different values of {column.column}, or rows with some of them"
+            self.found.open.append(Choice(about, measure, ()))
         if not distinct and self._nearly_names_rows(column):
             # Counties of several states have one name: different names, or rows?
             about = f"different values of {column.column}, or rows"
             self.found.open.append(Choice(about, measure, (COUNT,)))
         return measure, place
+
+    def _is_said_of_some(self, column: ColumnRef) -> bool:
+        """Whether some values say the column's own name: "alkali metal" is a metal, "noble gas" is none."""
+        head = name_words(column.column)[-1:]
+        said = [set(head) <= set(name_words(each)) for each in self._facts(column).values]
+        return bool(head) and any(said) and not all(said)
 
     def _names_rows(self, column: ColumnRef) -> bool:
         own = column.table in (None, self._base) and self._role(column) != "measure"

@@ -65,6 +65,7 @@ class Parser(Conditions, Ranking):
         ):
             rule()
         self._groups_of_one()
+        self._doubts()
         figures = {each.column.column for each in self.found.measures if each.column}
         figures |= {each.column.column for each in self.found.filters}
         self.found.assumed += [
@@ -84,6 +85,43 @@ class Parser(Conditions, Ranking):
             if only and (each.column.table, each.column.column) in grouped:
                 about = f"only “{each.values[0]}”, or each {each.column.column}"
                 self.found.open.append(Choice(about, each, (None,)))
+
+    def _doubts(self) -> None:
+        """Names that were read one way and say as much in another: then it is asked which is meant."""
+        found = self.found
+        for at, piece in enumerate(self.pieces):
+            if piece.kind != "name" or at not in self._used:
+                continue
+            counted = at > 0 and self.pieces[at - 1].kind == "count"
+            figure = self._figure_called_so(piece) if self._is_base(at) else None
+            read = [*found.columns, *(each.column for each in (*found.filters, *found.order))]
+            if figure in (None, *read) or counted:
+                continue
+            if found.measures in ([], [COUNT]):
+                # "Tip percentage", "page views by month": of a table that is called like its figure.
+                others = tuple(Measured(function=each, column=figure) for each in ("sum", "avg"))
+                part = found.measures[0] if found.measures else COUNT
+                about = f"rows of {self._base}, or its column {figure.column}"
+                found.open.append(Choice(about, part, others if found.measures else ()))
+        for at, piece in enumerate(self.pieces[1:], 1):
+            said_per = self._words[self.pieces[at - 1].first] == "per"
+            name = piece.senses[0].name if said_per and piece.senses else ""
+            group = Grouped(by=ColumnRef(column=name)) if name else None
+            if group is not None and group in found.groups:
+                facts = self._facts(group.by)
+                timed = self._world.is_time(self._base, facts)
+                if facts.kind == "number" and not timed and "INT" not in facts.type.upper():
+                    # "Price per carat" is a ratio to most.
+                    about = f"for each value of {facts.name}, or divided by {facts.name}"
+                    found.open.append(Choice(about, group, (None,)))
+
+    def _figure_called_so(self, piece: Piece) -> ColumnRef | None:
+        """The figure of the table that is called like its rows."""
+        for each in piece.senses:
+            if each.kind == "column" and each.table == self._base and each.score >= piece.surest - 0.06:
+                ref = ColumnRef(column=each.name)
+                return ref if self._is_figure(ref) else None
+        return None
 
     def _charts(self) -> None:
         for at, piece in list(self._free("chart")):
@@ -275,7 +313,10 @@ class Parser(Conditions, Ranking):
         counted = self.found.measures or self.found.groups or self.found.share
         for at, ref in names:
             yes = self._yes(ref)
-            if yes is True and not self._shows():
+            # "List the stable nuclides": before the rows it says which.
+            after = at + 1 < len(self.pieces) and self.pieces[at + 1].first == self.pieces[at].last
+            says_which = after and self._is_base(at + 1)
+            if yes is True and (says_which or not self._shows()):
                 self._filter(at, ref, "=", [True])
                 self._take(at)
             elif yes is not None and counted:
@@ -515,7 +556,11 @@ class Parser(Conditions, Ranking):
     def is_one_row_each(self) -> bool:
         """Whether each group is one row, because a key of the table is grouped by or fixed: countries in one year."""
         found, facts = self.found, self._world.datasets[self._base]
-        fixed = {each.by.column for each in found.groups if each.by.table is None}
+        fixed = {
+            each.by.column
+            for each in found.groups
+            if each.by.table is None and each.part is None and self._is_whole(each)
+        }
         fixed |= {
             each.column.column
             for each in found.filters
@@ -529,6 +574,11 @@ class Parser(Conditions, Ranking):
             if facts_of.kind == "date" and each.start and each.end and is_day(each):
                 fixed.add(each.column.column)
         return any(key and set(key) <= fixed for key in (facts.key, *facts.keys))
+
+    def _is_whole(self, group: Grouped) -> bool:
+        """Whether a group puts no two times together: years of years, days of dates."""
+        kind = self._facts(group.by).kind
+        return group.unit is None or kind == "number" or (kind, group.unit) == ("date", "day")
 
     def shared_conditions(self) -> list[Filtered]:
         """What a share is of: "share of late flights per carrier", "which part of the flights is late"."""

@@ -7,6 +7,7 @@ pieces and the surest names: "total bill" is a column before it is a total of so
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from os.path import commonprefix
 from typing import Final, get_args
 
 from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
@@ -116,11 +117,18 @@ class Tagger:
                 yield Token(denied, plain(denied), token.start, token.end)
                 continue
             meant = corrected(word, known)
-            if meant is None:
+            if meant is None or self._is_other_form(word, meant):
                 yield token
                 continue
             self.notes.append(f"I read “{token.text}” as “{meant}”.")
             yield Token(meant, meant, token.start, token.end)
+
+    def _is_other_form(self, word: str, meant: str) -> bool:
+        """Whether a word is no misspelled value but one with another ending: carnivores are no Carnivora."""
+        alike = len(commonprefix([word, meant]))
+        known = self._lexicon.senses((meant,))
+        is_value = meant not in vocabulary() and all(each.kind == "value" for each in known)
+        return is_value and alike >= min(len(word), len(meant)) - 1
 
     def _is_slip(self, token: Token) -> bool:
         """Whether a word that names something only in part is one slip away from a whole word: populaton."""
