@@ -7,12 +7,12 @@ from typing import Final
 
 from steward.agents.asking.grammar import phrases
 from steward.agents.asking.lexicon import Sense
-from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tagging import ALIKE, Piece
 from steward.agents.asking.tokens import plain
 from steward.agents.asking.world import World
+from steward.definitions import ColumnFacts
 
 _SURE: Final = 0.9
-_ALIKE: Final = 0.06
 _ENDS: Final = {"desc": "max", "asc": "min"}
 
 
@@ -67,16 +67,16 @@ def _is_sure_figure(sense: Sense, world: World, base: str) -> bool:
 
 
 def _figures(pieces: Sequence[Piece], _: Sequence[str], world: World, base: str) -> Iterator[Piece]:
-    """A column of whole numbers that is called as its table counts what the table is about: marriages per year."""
+    """A column that is called as its table counts or names what the table is about: marriages per year, industries."""
     for piece in pieces:
-        alike = [each for each in piece.senses if each.score >= piece.surest - _ALIKE]
+        alike = [each for each in piece.senses if each.score >= piece.surest - ALIKE]
         counted = [
             each
             for each in alike
             if each.kind == "column"
-            and _is_sure_figure(each, world, base)
+            and each.table == base
             and (facts := world.facts(base, each.name)) is not None
-            and "INT" in facts.type.upper()
+            and ("INT" in facts.type.upper() if _is_sure_figure(each, world, base) else _repeats(facts))
         ]
         is_table = bool(alike) and alike[0].kind == "table" and alike[0].table == base
         if is_table and len(counted) == 1:
@@ -84,6 +84,11 @@ def _figures(pieces: Sequence[Piece], _: Sequence[str], world: World, base: str)
             yield replace(piece, senses=(counted[0], *others))
         else:
             yield piece
+
+
+def _repeats(facts: ColumnFacts) -> bool:
+    """Whether many rows have one value: each is a figure about an industry, and no industry."""
+    return facts.kind == "text" and facts.unique is False and bool(facts.values)
 
 
 def _directions(pieces: Sequence[Piece], _: Sequence[str], __: World, ___: str) -> Iterator[Piece]:

@@ -5,7 +5,8 @@ from datetime import date
 from typing import Final
 
 from steward.agents.asking.compiling import nameless
-from steward.agents.asking.reading import Measured, Reading
+from steward.agents.asking.expressions import spellings
+from steward.agents.asking.reading import ColumnRef, Measured, Reading
 from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words, listed
 from steward.agents.asking.world import World, is_number_text, is_step
@@ -28,11 +29,20 @@ def objections(reading: Reading, world: World) -> list[str]:
 
 def _of_groups(reading: Reading, world: World) -> Iterator[str]:
     """Groups of one row each say nothing: they are counted as 1, or are as many as a figure has values."""
-    counted = any(each.counts_rows for each in reading.measures)
+    counted = any(
+        each.counts_rows or each.function == "count_distinct" for each in reading.measures
+    )
     grouped = [each.by for each in reading.groups]
     if any(part.column in grouped for each in reading.measures for part in each.where):
         yield "The groups are those that the share is of, so each share is all or nothing."
     words = Words(world.definitions)
+    shares = [each for each in reading.measures if each.share and each.column is None]
+    parts = [part.column for each in shares for part in each.where]
+    parts += grouped if any(not each.where for each in shares) else []
+    for part in parts:
+        if _is_part_of_key(part, reading, world):
+            label = words.label(part, reading.table)
+            yield f"Each {label} has as many rows as the others, so a share of the rows says nothing."
     for each in reading.groups:
         known = world.of(reading.table, each.by)
         if known is None or each.by.table is not None or each.unit is not None:
@@ -44,6 +54,13 @@ def _of_groups(reading: Reading, world: World) -> Iterator[str]:
             yield f"Each {label} is in one row, so counting the rows of each says nothing."
         elif definition.role == "measure" and (facts.distinct or 0) > _MOSTLY * rows:
             yield f"{label} is a figure with a value of its own in most rows, so groups by it say little."
+
+
+def _is_part_of_key(ref: ColumnRef, reading: Reading, world: World) -> bool:
+    """Whether rows are one for each value of the column at each time: their number is none of what they are about."""
+    facts, times = world.datasets[reading.table], set(world.times(reading.table))
+    keys = [set(key) for key in (facts.key, *facts.keys) if len(key) > 1]
+    return ref.table is None and any(ref.column in key and key - {ref.column} <= times for key in keys)
 
 
 def _not_computed(reading: Reading) -> Iterator[str]:
@@ -144,8 +161,8 @@ def _left_by_negation(reading: Reading, world: World) -> Iterator[str]:
             continue
         table, facts, _ = known
         values = {value.strip().casefold(): value for value in world.values(table, facts)}
-        for value in each.values:
-            values.pop(str(value).strip().casefold(), None)
+        for value in (spelled for said in each.values for spelled in spellings(facts, str(said))):
+            values.pop(value.strip().casefold(), None)
         if 1 < len(values) <= _MOST_LEFT and (facts.distinct or 0) <= len(facts.values):
             label = words.label(each.column, reading.table)
             yield f"That leaves the {label} {listed(list(values.values()))}."

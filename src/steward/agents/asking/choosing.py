@@ -28,7 +28,7 @@ _UNREAD: Final = -30.0
 _OF_ONE_ROW: Final = 4.0
 _COMPARISONS: Final = frozenset({"<", "<=", ">", ">=", "between"})
 GLUE: Final = frozenset(
-    {"and", "which", "rows", "rows of", "by", "again", "it", "all", "only", "also", "instead"}
+    {"and", "which", "rows", "rows of", "again", "it", "all", "only", "also", "instead"}
 )
 """Pieces that say nothing by themselves."""
 _OF_ANSWERS: Final = frozenset({"page", "no filter", "shift"})

@@ -18,8 +18,10 @@ from steward.agents.asking.reading import (
     Period,
 )
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import plain
+from steward.agents.asking.tokens import name_words, plain
 
+_BEGINS: Final = frozenset({"start", "started", "begin", "began", "from"})
+_ENDS: Final = frozenset({"end", "ended", "until", "to"})
 _OF_EACH: Final = frozenset({"avg", "median", "stddev"})
 
 
@@ -266,6 +268,10 @@ class Conditions(Pieces):
                 self._filter(at, column, "=", [0])
             else:
                 self._filter(at, column, "empty", [])
+                if self._is_figure(column) and self._facts(column).low == 0 and not self.found.rows:
+                    none = Filtered(column=column, test="=", values=[0])
+                    about = f"{column.column} is empty, or 0"
+                    self.found.open.append(Choice(about, self.found.filters[-1], (none,)))
             self._take(at, at + 1)
 
     def _names_its_value(self, at: int, column: ColumnRef) -> bool:
@@ -400,6 +406,7 @@ class Conditions(Pieces):
                 if time is None:
                     continue
                 ref = time
+                self._asked_of_stretches(ref)
             span = self._dated(ref, span)
             if not self._fits(ref, span):
                 continue
@@ -411,6 +418,13 @@ class Conditions(Pieces):
         contrast = self._contrasts(())
         if len(self.found.periods) > 1 and (contrast or self._are_each_asked()):
             self._contrast_periods(contrast)
+
+    def _asked_of_stretches(self, time: ColumnRef) -> None:
+        """Rows that last from one time to another: "president in 1970" need not have begun then."""
+        said = {each for name in self._world.times(self._base) for each in name_words(name)}
+        if _BEGINS & said and _ENDS & said and not self._speaks_of(*(_BEGINS & said)):
+            about = f"that {time.column} is then, or that it lasts at that time"
+            self.found.open.append(Choice(about, time, ()))
 
     def _are_each_asked(self) -> bool:
         """ "In 1900 and in 2000": a figure of each year or month, and not of both together."""

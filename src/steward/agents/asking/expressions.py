@@ -164,8 +164,7 @@ def equal(facts: ColumnFacts, name: str, wanted: Sequence[Any], *, negate: bool 
     if facts.kind != "text":
         return among(column(name), list(wanted), negate)
     texts = [str(each) for each in wanted]
-    if "country" in facts.meanings or "country" in name_words(facts.name):
-        texts = [spelling for text in texts for spelling in _spellings(facts, text)]
+    texts = [spelling for text in texts for spelling in spellings(facts, text)]
     known = set(facts.values)
     if facts.spellings == 0 and all(text in known for text in texts):
         return among(column(name), texts, negate)
@@ -173,8 +172,10 @@ def equal(facts: ColumnFacts, name: str, wanted: Sequence[Any], *, negate: bool 
     return among(folded, list(dict.fromkeys(text.strip().lower() for text in texts)), negate)
 
 
-def _spellings(facts: ColumnFacts, text: str) -> list[str]:
-    wanted = country_of(text)
+def spellings(facts: ColumnFacts, text: str) -> list[str]:
+    """The ways in which a column writes a value: one of a country, several."""
+    is_country = "country" in facts.meanings or "country" in name_words(facts.name)
+    wanted = country_of(text) if is_country else None
     if wanted is None:
         return [text]
     known = [each for each in facts.values if country_of(each) == wanted]

@@ -10,6 +10,7 @@ from steward.agents.asking.reading import (
     Grouped,
     Measured,
 )
+from steward.agents.asking.tagging import ALIKE
 from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words
 
@@ -137,7 +138,7 @@ class Figures(Pieces):
         if unit is not None:
             return 1 if self._round(at, unit.argument) else 0
         column = self._column(at)
-        if column is not None and self._is_called_so(at, column):
+        if column is not None and self._figure_kind(at) != "table":
             after = self._at(at + 1, "unit")
             timed = self._world.is_time(column.table or self._base, self._facts(column))
             if after is not None and timed:
@@ -154,19 +155,6 @@ class Figures(Pieces):
         self._add_group(group)
         self._take(at)
         return 1
-
-    def _is_called_so(self, at: int, column: ColumnRef) -> bool:
-        """Whether a column is meant here, and not the table that is called alike.
-
-        "Per industry", of a table of industries: by the column, as the rows themselves are no groups.
-        """
-        senses = self.pieces[at].senses
-        if not senses or self._figure_kind(at) != "table":
-            return bool(senses)
-        table, *others = senses
-        called_so = any((each.kind, each.score) == ("column", table.score) for each in others)
-        own = called_so and table.table == self._base and column.table is None
-        return own and not self._is_figure(column) and self._facts(column).unique is False
 
     def _default_unit(self, column: ColumnRef) -> Any:
         """A moment is put together by days: no two are alike."""
@@ -362,7 +350,7 @@ class Figures(Pieces):
     def _figure_kind(self, at: int) -> str:
         """What a piece is as a figure: "tips" are a column of tips before they are its rows."""
         piece = self.pieces[at]
-        alike = [each for each in piece.senses if each.score >= piece.surest - 0.06]
+        alike = [each for each in piece.senses if each.score >= piece.surest - ALIKE]
         columns = [each for each in alike if each.kind == "column" and each.table == self._base]
         is_figure = columns and self._is_figure(ColumnRef(column=columns[0].name))
         return "column" if is_figure else piece.senses[0].kind

@@ -76,7 +76,8 @@ class Lexicon:
             for said in (name, *metric.synonyms):
                 self._add(said, Sense("metric", metric.over, name))
         noun = world.row_noun
-        if noun is not None and not self.senses(name_words(noun), noun):
+        known = self.senses(name_words(noun), noun) if noun is not None else []
+        if noun is not None and all(each.kind == "value" for each in known):
             (table,) = world.datasets
             note = f"I read “{noun}” as the rows of {table}."
             self._add(noun, Sense("table", table, score=_EXACT, note=note))

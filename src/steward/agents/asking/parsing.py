@@ -17,7 +17,7 @@ from steward.agents.asking.reading import (
     Grouped,
     Measured,
 )
-from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tagging import ALIKE, Piece
 from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import is_step
 
@@ -74,7 +74,12 @@ class Parser(Conditions, Ranking):
         self.found.function_pieces = self.function_pieces
         asking = [self._words[each.first] for each in self.pieces if each.kind == "which"]
         self.found.asked = asked_columns(asking, self._world, self._base)
-        self.found.unused = [piece for at, piece in enumerate(self.pieces) if at not in self._used]
+        self.found.unused = [
+            piece
+            for at, piece in enumerate(self.pieces)
+            # "Films by Almodóvar": what "by" leads to was read.
+            if at not in self._used and not (piece.kind == "by" and at + 1 in self._used)
+        ]
         return self.found
 
     def _groups_of_one(self) -> None:
@@ -92,6 +97,9 @@ class Parser(Conditions, Ranking):
         for at, piece in enumerate(self.pieces):
             if piece.kind != "name" or at not in self._used:
                 continue
+            if piece.senses[0].kind == "value" and "table" in self._alike(piece):
+                said = " ".join(self._words[piece.first : piece.last])
+                found.open.append(Choice(f"only “{said}”, or all rows of {self._base}", COUNT, ()))
             counted = at > 0 and self.pieces[at - 1].kind == "count"
             figure = self._figure_called_so(piece) if self._is_base(at) else None
             read = [*found.columns, *(each.column for each in (*found.filters, *found.order))]
@@ -115,10 +123,15 @@ class Parser(Conditions, Ranking):
                     about = f"for each value of {facts.name}, or divided by {facts.name}"
                     found.open.append(Choice(about, group, (None,)))
 
+    def _alike(self, piece: Piece) -> set[str]:
+        """The kinds of what a piece can name as surely as what it was read as."""
+        alike = (each for each in piece.senses if each.score >= piece.surest - ALIKE)
+        return {each.kind for each in alike if each.table == self._base}
+
     def _figure_called_so(self, piece: Piece) -> ColumnRef | None:
         """The figure of the table that is called like its rows."""
         for each in piece.senses:
-            if each.kind == "column" and each.table == self._base and each.score >= piece.surest - 0.06:
+            if each.kind == "column" and each.table == self._base and each.score >= piece.surest - ALIKE:
                 ref = ColumnRef(column=each.name)
                 return ref if self._is_figure(ref) else None
         return None

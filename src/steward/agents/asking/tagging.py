@@ -18,7 +18,7 @@ from steward.agents.asking.tokens import MULTIPLIERS, Token, name_words, plain
 
 _WORD: Final = 10.0
 _PIECE: Final = -2.5
-_ALIKE: Final = 0.06
+ALIKE: Final = 0.06
 """Names whose scores differ by less are equally likely."""
 _PART: Final = 0.85
 _CLEAR: Final = 0.15
@@ -28,6 +28,8 @@ _SPLIT: Final = 0.93
 """How sure a name is whose number stands elsewhere: population_2021 for "population in 2021"."""
 _COMPARING: Final = frozenset({"than", "least", "over", "exactly", "above"})
 """Words after which "one" is a number."""
+_COMPARED: Final = frozenset({"r", "er", "st", "est"})
+"""What makes an adjective compare."""
 _SHAPES: Final = frozenset(get_args(Shape))
 Reach = Callable[[Sense], Sense | None]
 
@@ -48,7 +50,7 @@ class Piece:
     def meaning(self, kind: str) -> list[Sense]:
         """The surest of its senses of a kind."""
         found = [each for each in self.senses if each.kind == kind]
-        return [each for each in found if each.score >= found[0].score - _ALIKE]
+        return [each for each in found if each.score >= found[0].score - ALIKE]
 
     @property
     def surest(self) -> float:
@@ -124,7 +126,9 @@ class Tagger:
             yield Token(meant, meant, token.start, token.end)
 
     def _is_other_form(self, word: str, meant: str) -> bool:
-        """Whether a word is no misspelled value but one with another ending: carnivores are no Carnivora."""
+        """Whether a word is not misspelled but has another ending: carnivores are no Carnivora, large is not larger."""
+        if meant in vocabulary() and meant.removeprefix(word) in _COMPARED:
+            return True
         alike = len(commonprefix([word, meant]))
         known = self._lexicon.senses((meant,))
         is_value = meant not in vocabulary() and all(each.kind == "value" for each in known)
@@ -295,6 +299,6 @@ def only(piece: Piece, sense: Sense) -> Piece:
     others = tuple(
         each
         for each in piece.senses
-        if each.kind != sense.kind or each.score < sense.score - _ALIKE
+        if each.kind != sense.kind or each.score < sense.score - ALIKE
     )
     return replace(piece, senses=tuple(sorted((sense, *others), key=lambda each: -each.score)))
