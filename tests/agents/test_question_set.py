@@ -26,7 +26,7 @@ CHARTS = {"bar", "line", "pie", "scatter", "histogram"}
 
 @pytest.mark.parametrize(
     ("number", "questions", "follow_ups", "without_an_answer"),
-    [(1, 240, 60, 31), (2, 157, 20, 30), (3, 98, 12, 8), (4, 95, 11, 9), (6, 136, 12, 15)],
+    [(1, 240, 60, 31), (2, 157, 20, 30), (3, 98, 12, 8), (4, 95, 11, 9), (6, 136, 12, 15), (7, 95, 9, 18)],
 )
 def test_the_rounds_have_follow_ups_and_questions_without_an_answer(
     number: int, questions: int, follow_ups: int, without_an_answer: int
@@ -60,6 +60,7 @@ def test_every_turn_can_be_judged() -> None:
         (3, 98, "d789bf571a44ada2"),
         (4, 0, "e3b0c44298fc1c14"),
         (6, 71, "371c8125132d5b67"),
+        (7, 49, "0000000000000000"),
     ],
 )
 def test_the_questions_that_are_held_out_stay_so(number: int, questions: int, names: str) -> None:

@@ -411,6 +411,7 @@ class Conditions(Pieces):
             if not self._fits(ref, span):
                 continue
             self.found.periods.append(_period(ref, span))
+            self._asked_of_today(ref, piece)
             if span.assumed:
                 self.found.assumed.append(span.assumed)
             self._take(at)
@@ -418,6 +419,15 @@ class Conditions(Pieces):
         contrast = self._contrasts(())
         if len(self.found.periods) > 1 and (contrast or self._are_each_asked()):
             self._contrast_periods(contrast)
+
+    def _asked_of_today(self, ref: ColumnRef, piece: Piece) -> None:
+        """ "The last day", of data that ended long ago: of today's calendar there is nothing."""
+        facts, period = self._facts(ref), self.found.periods[-1]
+        named = any(each.isdigit() for word in self._words[piece.first : piece.last] for each in word)
+        is_over = facts.last is not None and (period.start or "") > facts.last[:10]
+        if is_over and not named and period.start is not None:
+            about = f"{period.said}, or the end of the data in {(facts.last or '')[:10]}"
+            self.found.open.append(Choice(about, period, ()))
 
     def _asked_of_stretches(self, time: ColumnRef) -> None:
         """Rows that last from one time to another: "president in 1970" need not have begun then."""

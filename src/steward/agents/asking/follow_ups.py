@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from steward.agents.asking.behind import changed_to_row, distinct
 from steward.agents.asking.compiling import MOST_ROWS
-from steward.agents.asking.parts import COUNT, Parsed
+from steward.agents.asking.parts import COUNT, Choice, Parsed
 from steward.agents.asking.periods import in_words, shifted
 from steward.agents.asking.reading import (
     ColumnRef,
@@ -309,6 +309,9 @@ class _Change:
                 self._left += said.function_pieces
         if said.share and self._made["measures"]:
             first = self._made["measures"][0]
+            if self._made["groups"] and self._made["filters"]:
+                # "As a percentage", of those who survived by sex: of all survivors, or of all of each sex?
+                said.open.append(Choice("of the rows that were shown, or of all of each group", COUNT, ()))
             self._made["measures"] = [
                 first.model_copy(update={"share": True}),
                 *self._made["measures"][1:],

@@ -6,7 +6,7 @@ What no rule takes is left over, and is told. No rule takes a piece because of w
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from steward.agents.asking.behind import asked_columns
+from steward.agents.asking.behind import asked_columns, end_of_one_column, row_behind
 from steward.agents.asking.conditions import Conditions, is_day
 from steward.agents.asking.grammar import MADE
 from steward.agents.asking.parts import COUNT, Choice, Parsed
@@ -93,48 +93,70 @@ class Parser(Conditions, Ranking):
 
     def _doubts(self) -> None:
         """Names that were read one way and say as much in another: then it is asked which is meant."""
-        found = self.found
         for at, piece in enumerate(self.pieces):
-            if piece.kind != "name" or at not in self._used:
-                continue
-            if piece.senses[0].kind == "value" and "table" in self._alike(piece):
-                said = " ".join(self._words[piece.first : piece.last])
-                found.open.append(Choice(f"only “{said}”, or all rows of {self._base}", COUNT, ()))
-            counted = at > 0 and self.pieces[at - 1].kind == "count"
-            figure = self._figure_called_so(piece) if self._is_base(at) else None
-            read = [*found.columns, *(each.column for each in (*found.filters, *found.order))]
-            if figure in (None, *read) or counted:
-                continue
-            if found.measures in ([], [COUNT]):
-                # "Tip percentage", "page views by month": of a table that is called like its figure.
-                others = tuple(Measured(function=each, column=figure) for each in ("sum", "avg"))
-                part = found.measures[0] if found.measures else COUNT
-                about = f"rows of {self._base}, or its column {figure.column}"
-                found.open.append(Choice(about, part, others if found.measures else ()))
-        for at, piece in enumerate(self.pieces[1:], 1):
-            said_per = self._words[self.pieces[at - 1].first] == "per"
-            name = piece.senses[0].name if said_per and piece.senses else ""
-            group = Grouped(by=ColumnRef(column=name)) if name else None
-            if group is not None and group in found.groups:
-                facts = self._facts(group.by)
-                timed = self._world.is_time(self._base, facts)
-                if facts.kind == "number" and not timed and "INT" not in facts.type.upper():
-                    # "Price per carat" is a ratio to most.
-                    about = f"for each value of {facts.name}, or divided by {facts.name}"
-                    found.open.append(Choice(about, group, (None,)))
+            if piece.kind == "name" and at in self._used:
+                self._rows_or_figure(at, piece)
+                self._row_of_figure(at, piece)
+                self._divided(at, piece)
 
-    def _alike(self, piece: Piece) -> set[str]:
-        """The kinds of what a piece can name as surely as what it was read as."""
-        alike = (each for each in piece.senses if each.score >= piece.surest - ALIKE)
-        return {each.kind for each in alike if each.table == self._base}
+    def _rows_or_figure(self, at: int, piece: Piece) -> None:
+        """ "Tip percentage", "page views by month": of a table that is called like its figure or like a value."""
+        found, alike = self.found, self._alike(piece)
+        if piece.senses[0].kind == "value" and "table" in alike:
+            said = " ".join(self._words[piece.first : piece.last])
+            found.open.append(Choice(f"only “{said}”, or all rows of {self._base}", COUNT, ()))
+        figure = alike.get("column") if self._is_base(at) else None
+        read = [*found.columns, *(each.column for each in (*found.filters, *found.order))]
+        counted = at > 0 and self.pieces[at - 1].kind == "count"
+        if figure in (None, *read) or counted or not self._is_figure(figure):
+            return
+        if found.measures in ([], [COUNT]):
+            others = tuple(Measured(function=each, column=figure) for each in ("sum", "avg"))
+            part = found.measures[0] if found.measures else COUNT
+            about = f"rows of {self._base}, or its column {figure.column}"
+            found.open.append(Choice(about, part, others if found.measures else ()))
 
-    def _figure_called_so(self, piece: Piece) -> ColumnRef | None:
-        """The figure of the table that is called like its rows."""
-        for each in piece.senses:
-            if each.kind == "column" and each.table == self._base and each.score >= piece.surest - ALIKE:
-                ref = ColumnRef(column=each.name)
-                return ref if self._is_figure(ref) else None
-        return None
+    def _row_of_figure(self, at: int, piece: Piece) -> None:
+        """ "The most abundant nuclide": the row, and not its figure."""
+        found = self.found
+        if found.groups or not end_of_one_column(found.measures, ()) or not self._ends_superlative(at):
+            return
+        if piece.senses[0].kind == "value":
+            found.open.append(Choice(f"one {piece.senses[0].value}, or a figure", COUNT, ()))
+        elif self._is_base(at) and self._alike(piece).get("column") != found.measures[0].column:
+            known = self._world.table(self._base)
+            names = [known.name_column] if known.name_column else known.key
+            row_behind(found, [ColumnRef(column=each) for each in names])
+
+    def _divided(self, at: int, piece: Piece) -> None:
+        """ "Price per carat" is a ratio to most."""
+        said_per = at > 0 and self._words[self.pieces[at - 1].first] == "per"
+        name = piece.senses[0].name if said_per else ""
+        group = Grouped(by=ColumnRef(column=name)) if name else None
+        if group is None or group not in self.found.groups:
+            return
+        facts = self._facts(group.by)
+        timed = self._world.is_time(self._base, facts)
+        if facts.kind == "number" and not timed and "INT" not in facts.type.upper():
+            about = f"for each value of {facts.name}, or divided by {facts.name}"
+            self.found.open.append(Choice(about, group, (None,)))
+
+    def _ends_superlative(self, at: int) -> bool:
+        """Whether a noun ends the phrase of a superlative: "most abundant nuclide", but not "highest price of stocks"."""
+        while at and self.pieces[at - 1].last == self.pieces[at].first:
+            at -= 1
+            if self.pieces[at].kind != "name":
+                return self.pieces[at].kind in {"most", "adjective"}
+        return False
+
+    def _alike(self, piece: Piece) -> dict[str, ColumnRef | None]:
+        """The kinds of what a piece can name as surely as what it was read as; the column where it is one."""
+        alike = [each for each in piece.senses if each.score >= piece.surest - ALIKE]
+        return {
+            each.kind: ColumnRef(column=each.name) if each.kind == "column" else None
+            for each in alike
+            if each.table == self._base
+        }
 
     def _charts(self) -> None:
         for at, piece in list(self._free("chart")):
