@@ -26,7 +26,14 @@ CHARTS = {"bar", "line", "pie", "scatter", "histogram"}
 
 @pytest.mark.parametrize(
     ("number", "questions", "follow_ups", "without_an_answer"),
-    [(1, 240, 60, 31), (2, 157, 20, 30), (3, 98, 12, 8), (4, 95, 11, 9), (6, 136, 12, 15), (7, 95, 9, 18)],
+    [
+        (1, 240, 60, 31),
+        (2, 157, 20, 30),
+        (3, 98, 12, 8),
+        (4, 95, 11, 9),
+        (6, 136, 12, 15),
+        (7, 95, 9, 18),
+    ],
 )
 def test_the_rounds_have_follow_ups_and_questions_without_an_answer(
     number: int, questions: int, follow_ups: int, without_an_answer: int

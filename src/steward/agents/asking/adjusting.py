@@ -76,7 +76,11 @@ def _figures(pieces: Sequence[Piece], _: Sequence[str], world: World, base: str)
             if each.kind == "column"
             and each.table == base
             and (facts := world.facts(base, each.name)) is not None
-            and ("INT" in facts.type.upper() if _is_sure_figure(each, world, base) else _repeats(facts))
+            and (
+                "INT" in facts.type.upper()
+                if _is_sure_figure(each, world, base)
+                else _repeats(facts)
+            )
         ]
         is_table = bool(alike) and alike[0].kind == "table" and alike[0].table == base
         if is_table and len(counted) == 1:

@@ -60,7 +60,9 @@ def _is_part_of_key(ref: ColumnRef, reading: Reading, world: World) -> bool:
     """Whether rows are one for each value of the column at each time: their number is none of what they are about."""
     facts, times = world.datasets[reading.table], set(world.times(reading.table))
     keys = [set(key) for key in (facts.key, *facts.keys) if len(key) > 1]
-    return ref.table is None and any(ref.column in key and key - {ref.column} <= times for key in keys)
+    return ref.table is None and any(
+        ref.column in key and key - {ref.column} <= times for key in keys
+    )
 
 
 def _not_computed(reading: Reading) -> Iterator[str]:

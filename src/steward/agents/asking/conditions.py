@@ -263,16 +263,22 @@ class Conditions(Pieces):
             yes = self._yes(column)
             if yes is not None:
                 self._filter(at, column, *(("=", [False]) if yes is True else ("!=", [yes])))
-            elif self._is_figure(column) and self._facts(column).nulls == 0:
-                # "Committees that have no staff", where every row has a number.
-                self._filter(at, column, "=", [0])
             else:
-                self._filter(at, column, "empty", [])
-                if self._is_figure(column) and self._facts(column).low == 0 and not self.found.rows:
-                    none = Filtered(column=column, test="=", values=[0])
-                    about = f"{column.column} is empty, or 0"
-                    self.found.open.append(Choice(about, self.found.filters[-1], (none,)))
+                self._none_of(at, column)
             self._take(at, at + 1)
+
+    def _none_of(self, at: int, column: ColumnRef) -> None:
+        """Nothing there, or 0 of a figure: both are asked about where both are in the data."""
+        facts, is_figure = self._facts(column), self._is_figure(column)
+        none = Filtered(column=column, test="=", values=[0])
+        if is_figure and facts.nulls == 0:
+            # "Committees that have no staff", where every row has a number.
+            self._filter(at, column, "=", [0])
+            return
+        self._filter(at, column, "empty", [])
+        if is_figure and facts.low == 0 and not self.found.rows:
+            about = f"{column.column} is empty, or 0"
+            self.found.open.append(Choice(about, self.found.filters[-1], (none,)))
 
     def _names_its_value(self, at: int, column: ColumnRef) -> bool:
         """Whether a value of the column stands right after it."""
@@ -423,7 +429,9 @@ class Conditions(Pieces):
     def _asked_of_today(self, ref: ColumnRef, piece: Piece) -> None:
         """ "The last day", of data that ended long ago: of today's calendar there is nothing."""
         facts, period = self._facts(ref), self.found.periods[-1]
-        named = any(each.isdigit() for word in self._words[piece.first : piece.last] for each in word)
+        named = any(
+            each.isdigit() for word in self._words[piece.first : piece.last] for each in word
+        )
         is_over = facts.last is not None and (period.start or "") > facts.last[:10]
         if is_over and not named and period.start is not None:
             about = f"{period.said}, or the end of the data in {(facts.last or '')[:10]}"

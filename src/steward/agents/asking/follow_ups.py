@@ -311,7 +311,9 @@ class _Change:
             first = self._made["measures"][0]
             if self._made["groups"] and self._made["filters"]:
                 # "As a percentage", of those who survived by sex: of all survivors, or of all of each sex?
-                said.open.append(Choice("of the rows that were shown, or of all of each group", COUNT, ()))
+                said.open.append(
+                    Choice("of the rows that were shown, or of all of each group", COUNT, ())
+                )
             self._made["measures"] = [
                 first.model_copy(update={"share": True}),
                 *self._made["measures"][1:],

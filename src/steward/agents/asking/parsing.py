@@ -119,7 +119,11 @@ class Parser(Conditions, Ranking):
     def _row_of_figure(self, at: int, piece: Piece) -> None:
         """ "The most abundant nuclide": the row, and not its figure."""
         found = self.found
-        if found.groups or not end_of_one_column(found.measures, ()) or not self._ends_superlative(at):
+        if (
+            found.groups
+            or not end_of_one_column(found.measures, ())
+            or not self._ends_superlative(at)
+        ):
             return
         if piece.senses[0].kind == "value":
             found.open.append(Choice(f"one {piece.senses[0].value}, or a figure", COUNT, ()))

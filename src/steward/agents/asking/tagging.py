@@ -7,7 +7,6 @@ pieces and the surest names: "total bill" is a column before it is a total of so
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from os.path import commonprefix
 from typing import Final, get_args
 
 from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
@@ -129,7 +128,10 @@ class Tagger:
         """Whether a word is not misspelled but has another ending: carnivores are no Carnivora, large is not larger."""
         if meant in vocabulary() and meant.removeprefix(word) in _COMPARED:
             return True
-        alike = len(commonprefix([word, meant]))
+        alike = next(
+            (at for at, pair in enumerate(zip(word, meant, strict=False)) if len({*pair}) > 1),
+            len(word),
+        )
         known = self._lexicon.senses((meant,))
         is_value = meant not in vocabulary() and all(each.kind == "value" for each in known)
         return is_value and alike >= min(len(word), len(meant)) - 1
@@ -297,8 +299,6 @@ def _is_of_another(meant: Sense, seen: Sense) -> bool:
 def only(piece: Piece, sense: Sense) -> Piece:
     """The piece where one of its meanings is chosen."""
     others = tuple(
-        each
-        for each in piece.senses
-        if each.kind != sense.kind or each.score < sense.score - ALIKE
+        each for each in piece.senses if each.kind != sense.kind or each.score < sense.score - ALIKE
     )
     return replace(piece, senses=tuple(sorted((sense, *others), key=lambda each: -each.score)))
