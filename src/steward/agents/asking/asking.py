@@ -8,13 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from steward.agents.asking.checking import cautions, objections
-from steward.agents.asking.choosing import (
-    GLUE,
-    MOST_NEAREST,
-    Choice,
-    Question,
-    choose,
-)
+from steward.agents.asking.choosing import GLUE, MOST_NEAREST, Choice, Question, choose
 from steward.agents.asking.compiling import compile_reading
 from steward.agents.asking.follow_ups import Shown, changed, follows
 from steward.agents.asking.lacking import read_lacking

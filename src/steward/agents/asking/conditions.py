@@ -10,13 +10,7 @@ from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.periods import Span, in_words, shifted
 from steward.agents.asking.pieces import Pieces
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Filtered,
-    Grouped,
-    Measured,
-    Period,
-)
+from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured, Period
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words, plain
 

@@ -5,11 +5,7 @@ from typing import Any, Final
 
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.pieces import Pieces
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Grouped,
-    Measured,
-)
+from steward.agents.asking.reading import ColumnRef, Grouped, Measured
 from steward.agents.asking.tagging import ALIKE
 from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words

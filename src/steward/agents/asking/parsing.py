@@ -11,12 +11,7 @@ from steward.agents.asking.conditions import Conditions, is_day
 from steward.agents.asking.grammar import MADE
 from steward.agents.asking.parts import COUNT, Choice, Parsed
 from steward.agents.asking.ranking import Ranking
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Filtered,
-    Grouped,
-    Measured,
-)
+from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured
 from steward.agents.asking.tagging import ALIKE, Piece
 from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import is_step

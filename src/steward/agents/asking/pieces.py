@@ -7,18 +7,17 @@ from steward.agents.asking.adjusting import adjusted
 from steward.agents.asking.grammar import SILENT
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import Choice, Parsed
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Filtered,
-    Grouped,
-    Measured,
-)
+from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import World, is_number_text
 from steward.definitions import ColumnFacts, quantity_of
 
 _YES_NO: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"))
+
+_BETWEEN: Final = frozenset(
+    ["is", "are", "was", "were", "of", "the", "a", "value", "equal", "to", "number"]
+)
 
 
 def _is_name(column: str) -> bool:
@@ -198,19 +197,7 @@ class Pieces:
     def _near(self, at: int, beside: int) -> bool:
         first, second = sorted((self.pieces[at], self.pieces[beside]), key=lambda each: each.first)
         between = set(self._words[first.last : second.first])
-        return between <= {
-            "is",
-            "are",
-            "was",
-            "were",
-            "of",
-            "the",
-            "a",
-            "value",
-            "equal",
-            "to",
-            "number",
-        }
+        return between <= _BETWEEN
 
     def _touches(self, at: int, beside: int) -> bool:
         """Only small words stand between two pieces."""

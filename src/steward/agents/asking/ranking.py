@@ -7,13 +7,7 @@ from steward.agents.asking.figures import Figures
 from steward.agents.asking.grammar import ADJECTIVES
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
-from steward.agents.asking.reading import (
-    ColumnRef,
-    Function,
-    Grouped,
-    Measured,
-    Ordered,
-)
+from steward.agents.asking.reading import ColumnRef, Function, Grouped, Measured, Ordered
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import plain
 

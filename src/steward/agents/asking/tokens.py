@@ -17,37 +17,26 @@ _TOKEN: Final = re.compile(
     re.UNICODE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=\d)")
-_SPELLED: Final = {
+_NUMBERS: Final = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+_SPELLED: Final = {word: number for number, word in enumerate(_NUMBERS, 2)} | {
     "zero": 0,
-    **dict(
-        zip(
-            [
-                "two",
-                "three",
-                "four",
-                "five",
-                "six",
-                "seven",
-                "eight",
-                "nine",
-                "ten",
-                "eleven",
-                "twelve",
-            ],
-            range(2, 13),
-            strict=True,
-        )
-    ),
     "twenty": 20,
     "fifty": 50,
     "hundred": 100,
 }
-MULTIPLIERS: Final = {
-    "hundred": 100,
-    "thousand": 1_000,
-    "million": 1_000_000,
-    "billion": 1_000_000_000,
-}
+MULTIPLIERS: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}  # fmt: skip
 NOTHING: Final = ("", "NA", "N/A", "NULL", "NAN", "NONE", "-", "?")
 """What people write where there is no value."""
 _MINUS: Final = ("-", "−")

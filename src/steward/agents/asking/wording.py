@@ -30,18 +30,9 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "stddev": "standard deviation of",
 }
 _OF_TIMES: Final = {"min": "earliest", "max": "latest"}
-_COMPARED: Final = {
-    "<": "less than",
-    "<=": "at most",
-    ">": "more than",
-    ">=": "at least",
-}
+_COMPARED: Final = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"}
 _OF_TIME: Final = {"<": "before", "<=": "until", ">": "after", ">=": "from"}
-_MATCHED: Final = {
-    "contains": "contains",
-    "starts with": "starts with",
-    "ends with": "ends with",
-}
+_MATCHED: Final = {"contains": "contains", "starts with": "starts with", "ends with": "ends with"}
 _ARTICLE_AN: Final = frozenset("aeiou")
 _MOST_NAMED: Final = 4
 

@@ -68,10 +68,7 @@ def columns_of(table: DatasetFacts, catalogue: Catalogue) -> list[str]:
     related = {
         other
         for each in catalogue.relations
-        for one, other in (
-            (each.dataset, each.other_dataset),
-            (each.other_dataset, each.dataset),
-        )
+        for one, other in ((each.dataset, each.other_dataset), (each.other_dataset, each.dataset))
         if one == table.name
     }
     others = [catalogue.datasets[name] for name in catalogue.datasets if name in related]

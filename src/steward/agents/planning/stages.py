@@ -125,10 +125,7 @@ def _with_few_columns(
     leading = {
         column
         for each in catalogue.relations
-        for name, column in (
-            (each.dataset, each.column),
-            (each.other_dataset, each.other_column),
-        )
+        for name, column in ((each.dataset, each.column), (each.other_dataset, each.other_column))
         if name == table.name
     }
 

@@ -7,14 +7,7 @@ from steward.agents.rules.naming import best_dataset, datasets_in
 from steward.agents.rules.request import Ask
 from steward.agents.rules.targets import free_name
 
-_EQUAL: Final = (
-    "duplicate rows",
-    "identical rows",
-    "exact duplicates",
-    "repeated rows",
-    "equal rows",
-    "duplicated rows",
-)
+_EQUAL: Final = ("duplicate rows", "identical rows", "exact duplicates", "repeated rows", "equal rows", "duplicated rows")  # fmt: skip
 _ALIKE: Final = ("duplicate", "duplicated", "dedupe", "dedup", "deduplicate", "deduplication", "resolve entities",
                  "entity resolution", "same customer", "same company", "golden records", "golden record", "twice",
                  "match customers", "match records", "match companies", "doubles", "duplikate", "doublons",

@@ -10,17 +10,7 @@ from steward.agents.rules.naming import best_dataset, datasets_in
 from steward.agents.rules.request import Ask
 from steward.agents.rules.selecting import keep_reading, keep_rows, rows_named
 
-_THIS: Final = (
-    "that",
-    "those",
-    "these",
-    "this",
-    "it",
-    "them",
-    "the result",
-    "the list",
-    "the table",
-)
+_THIS: Final = ("that", "those", "these", "this", "it", "them", "the result", "the list", "the table")  # fmt: skip
 _ASKED: Final = ("export", "excel", "xlsx", "workbook", "spreadsheet", "download")
 _WORDS: Final = (*_ASKED, "csv", "json", "parquet", "file", "save", "send", "as")
 

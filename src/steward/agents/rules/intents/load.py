@@ -8,19 +8,7 @@ from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.request import Ask
 from steward.agents.rules.targets import free_name
 
-_ASKED: Final = (
-    "load",
-    "import",
-    "ingest",
-    "upload",
-    "read",
-    "add",
-    "bring in",
-    "open",
-    "attached",
-    "file",
-    "files",
-)
+_ASKED: Final = ("load", "import", "ingest", "upload", "read", "add", "bring in", "open", "attached", "file", "files")  # fmt: skip
 _MOST: Final = 5
 
 

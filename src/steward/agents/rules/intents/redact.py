@@ -6,17 +6,7 @@ from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset, columns_in
 from steward.agents.rules.request import Ask
 
-_ASKED: Final = (
-    "mask",
-    "redact",
-    "hide",
-    "anonymise",
-    "anonymize",
-    "pseudonymise",
-    "pseudonymize",
-    "hash",
-    "obfuscate",
-)
+_ASKED: Final = ("mask", "redact", "hide", "anonymise", "anonymize", "pseudonymise", "pseudonymize", "hash", "obfuscate")  # fmt: skip
 
 
 def plan(ask: Ask) -> Draft | None:

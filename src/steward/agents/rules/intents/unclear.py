@@ -8,28 +8,8 @@ from steward.agents.rules.naming import datasets_in
 from steward.agents.rules.request import Ask
 
 _ABLE: Final = "I can also find duplicates, clean, join and export datasets, and write a report."
-
-
-_THANKS: Final = (
-    "thanks",
-    "thank you",
-    "great",
-    "perfect",
-    "hello",
-    "hi",
-    "good morning",
-    "ok",
-    "okay",
-    "danke",
-)
-_ABOUT_STEWARD: Final = (
-    "what can you do",
-    "what do you do",
-    "help",
-    "help me",
-    "who are you",
-    "how does this work",
-)
+_THANKS: Final = ("thanks", "thank you", "great", "perfect", "hello", "hi", "good morning", "ok", "okay", "danke")  # fmt: skip
+_ABOUT_STEWARD: Final = ("what can you do", "what do you do", "help", "help me", "who are you", "how does this work")  # fmt: skip
 
 
 def is_greeting(ask: Ask) -> bool:

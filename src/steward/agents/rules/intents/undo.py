@@ -9,14 +9,7 @@ _ASKED: Final = ("undo", "take back", "take it back", "take that back", "take th
                  "rollback", "reverse that", "reverse the change")  # fmt: skip
 _ANY: Final = ("last change", "latest change", "last commit", "latest commit")
 """Said where it does not matter whose change it is."""
-_REDO: Final = (
-    "redo",
-    "undo the undo",
-    "do it again after all",
-    "restore the change",
-    "put it back",
-    "bring it back",
-)
+_REDO: Final = ("redo", "undo the undo", "do it again after all", "restore the change", "put it back", "bring it back")  # fmt: skip
 
 
 def plan(ask: Ask) -> Draft | None:
