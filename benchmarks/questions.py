@@ -18,7 +18,7 @@ back, a refusal, or the answer that there is no such value.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
 of the questions of the first round, `held_out_…` of its second half, which has been read since, `defined_…` with definitions,
 `second_…` and `second_held_out_…` likewise of the second round, `third_…` of the questions that no one tunes to and `fourth_…`
-of those to tune to, `fifth_…`, `fifth_held_out_…`, `sixth_…` and `sixth_held_out_…` likewise of the fifth and sixth round,
+of those to tune to, `fifth_…`, `fifth_held_out_…`, `sixth_…`, `sixth_held_out_…`, `seventh_…` and `seventh_held_out_…` likewise of the fifth, sixth and seventh round,
 `model_…` of the conversations in `question_sets/journals`, in which a model's recorded answers are played again;
 `model_stale` is the part of its answers that were given to another request than today's. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.

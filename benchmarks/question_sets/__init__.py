@@ -14,7 +14,7 @@ that was written by hand for it and runs in DuckDB over the files themselves. Fi
 A set belongs to a `round`. The held-out halves of the first and second rounds have been read since. The third round is held
 out whole and says how chat does on questions that no one tuned to; the fourth is open whole and there to tune to.
 
-In the first two rounds, the fifth and the sixth, half of the questions of each set are held out, by conversation, and no one tunes to
+In the first two rounds, the fifth, the sixth and the seventh, half of the questions of each set are held out, by conversation, and no one tunes to
 them. Conversations join the smaller half in the order of the SHA-256 of their identifiers. This was decided before any question was asked.
 """
 

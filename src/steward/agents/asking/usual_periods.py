@@ -1,22 +1,19 @@
 """Periods to choose from: years that a column has rows of, usual stretches up to today, and a year or month that is typed."""
 
 import re
+from calendar import month_name
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
+from steward.agents.asking.periods import Calendar, in_words
 from steward.agents.asking.reading import ColumnRef, Period, Reading
+from steward.agents.asking.tokens import tokens_of
 from steward.definitions import DatasetFacts
 
 _MOST_YEARS: Final = 12
 _YEAR: Final = re.compile(r"\d{4}")
 _MONTH: Final = re.compile(r"(\d{4})-(\d{1,2})")
-_NAMED: Final = re.compile(r"([A-Za-z]{3,})\s+(\d{4})")
-_QUARTER: Final = re.compile(r"[Qq]([1-4])\s+(\d{4})")
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
-    *("october", "november", "december"),
-)
 
 
 def periods_of(
@@ -29,7 +26,7 @@ def periods_of(
         # Years as numbers are compared as conditions.
         return
     first, last = (_day(facts.first), _day(facts.last)) if facts is not None else (None, None)
-    found = _typed(search) if search.strip() else _usual(first, last, today)
+    found = _typed(search, today) if search.strip() else _usual(first, last, today)
     for said, start, end in found:
         yield Period(
             column=ColumnRef(column=column), start=start.isoformat(), end=end.isoformat(), said=said
@@ -49,28 +46,23 @@ def _usual(first: date | None, last: date | None, today: date) -> Iterator[tuple
     yield "last 12 months", _month_after(month, -12), month
 
 
-def _typed(search: str) -> Iterator[tuple[str, date, date]]:
-    text = search.strip()
-    if _YEAR.fullmatch(text) and int(text) > 0:
-        year = int(text)
-        yield text, date(year, 1, 1), date(min(year + 1, 9999), 1, 1)
-        for month in range(1, 13):
-            begin = date(year, month, 1)
-            yield f"{begin:%B %Y}", begin, _month_after(begin, 1)
+def _typed(search: str, today: date) -> Iterator[tuple[str, date, date]]:
+    """What a question would mean by the same words; of a year, its months too."""
+    tokens = tokens_of(_MONTH.sub(_as_named, search.strip()))
+    span = Calendar(tokens, today).point(0) if tokens else None
+    if span is None or span.assumed or span.size != len(tokens) or not (span.start and span.end):
         return
-    found = _MONTH.fullmatch(text)
-    month = int(found[2]) if found else 0
-    year = int(found[1]) if found else 0
-    if named := _NAMED.fullmatch(text):
-        wanted = named[1].casefold()
-        month = next((at for at, name in enumerate(_MONTHS, 1) if name.startswith(wanted)), 0)
-        year = int(named[2])
-    if 1 <= month <= 12 and 0 < year < 9999:
-        begin = date(year, month, 1)
-        yield f"{begin:%B %Y}", begin, _month_after(begin, 1)
-    if (quarter := _QUARTER.fullmatch(text)) and 0 < int(quarter[2]) < 9999:
-        begin = date(int(quarter[2]), int(quarter[1]) * 3 - 2, 1)
-        yield f"Q{quarter[1]} {quarter[2]}", begin, _month_after(begin, 3)
+    yield in_words(span.start, span.end), span.start, span.end
+    if _YEAR.fullmatch(search.strip()):
+        for month in range(1, 13):
+            begin = date(span.start.year, month, 1)
+            yield f"{begin:%B %Y}", begin, _month_after(begin, 1)
+
+
+def _as_named(month: re.Match[str]) -> str:
+    """2024-03 as March 2024."""
+    number = int(month[2])
+    return f"{month_name[number]} {month[1]}" if 1 <= number <= 12 else month[0]
 
 
 def _month_after(month: date, count: int) -> date:
