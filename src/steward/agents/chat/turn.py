@@ -152,11 +152,7 @@ class Turns:
         key = f"plan/{turn.branch}"
         began = time.perf_counter()
         found = await self._without_models(turn) or await self._planner.plan(
-            turn.execution,
-            key,
-            turn.task,
-            turn.catalogue,
-            use_model=turn.models["planner"],
+            turn.execution, key, turn.task, turn.catalogue, use_model=turn.models["planner"]
         )
         repeats = turn.branch > 1 and found.plan.steps == turn.planned[-1].plan.steps
         if repeats and found.made_by == "model":

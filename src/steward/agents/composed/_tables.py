@@ -1,14 +1,6 @@
 """The tables of a project's agents: one row for each version, never changed; and what they remember between runs."""
 
-from sqlalchemy import (
-    Column,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    String,
-    Table,
-    UniqueConstraint,
-)
+from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table, UniqueConstraint
 
 from steward.identity import ERASABLE
 from steward.store import (

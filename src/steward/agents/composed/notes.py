@@ -186,12 +186,5 @@ def _refuse_full(notebook: Notebook, kept: Sequence[Note]) -> None:
 
 def _note(row: sa.Row[Any]) -> Note:
     return Note(
-        row.id,
-        row.agent,
-        row.person,
-        row.number,
-        row.text,
-        row.author,
-        row.run_id,
-        row.created_at,
+        row.id, row.agent, row.person, row.number, row.text, row.author, row.run_id, row.created_at
     )

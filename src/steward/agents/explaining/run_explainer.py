@@ -93,13 +93,7 @@ class RunExplainer:
             messages.append(as_message(shown, nonce))
         messages.append(User("Explain the run."))
         answer = await self._desk.request(
-            execution,
-            "answer/request",
-            Role.explainer,
-            messages,
-            (),
-            Asking(),
-            shown_as="answer",
+            execution, "answer/request", Role.explainer, messages, (), Asking(), shown_as="answer"
         )
         return answer.text.strip()
 

@@ -25,17 +25,7 @@ from steward.agents.operating.wanted_calls import Made
 from steward.agents.planning.plan import PlanStep
 from steward.agents.skills import Skills
 from steward.broker import Broker, nonce_for, system_rule
-from steward.models import (
-    Asking,
-    Call,
-    Message,
-    ModelAnswer,
-    Role,
-    System,
-    ToolResult,
-    Usage,
-    User,
-)
+from steward.models import Asking, Call, Message, ModelAnswer, Role, System, ToolResult, Usage, User
 from steward.runs import EntryType, Execution, Json, StepFailed
 
 _TALK: Final = 6
@@ -47,11 +37,7 @@ VIOLATION: Final = "plan-violation"
 
 class Operator:
     def __init__(
-        self,
-        broker: Broker,
-        desk: PaidDesk,
-        nonce_key: bytes,
-        skills: Skills | None = None,
+        self, broker: Broker, desk: PaidDesk, nonce_key: bytes, skills: Skills | None = None
     ) -> None:
         self.broker = broker
         self.desk = desk

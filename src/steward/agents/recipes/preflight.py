@@ -6,13 +6,7 @@ from typing import Any, Literal, Protocol
 
 from steward.agents.planning.plan_checks import Catalogue
 from steward.agents.recipes.compiling import compiled, parameters_of
-from steward.agents.recipes.model import (
-    ColumnCheck,
-    KeyCheck,
-    Recipe,
-    SchemaCheck,
-    SizeCheck,
-)
+from steward.agents.recipes.model import ColumnCheck, KeyCheck, Recipe, SchemaCheck, SizeCheck
 from steward.core import Invalid
 from steward.definitions import DatasetFacts
 

@@ -16,8 +16,7 @@ _SKILLS = tables.skills.c
 _VERSIONS = tables.skill_versions.c
 _WANTED = sa.select(tables.skills).order_by(_SKILLS.name)
 _DESCRIBED = sa.select(_VERSIONS.name, _VERSIONS.description).join(
-    tables.skills,
-    sa.and_(_VERSIONS.name == _SKILLS.name, _VERSIONS.version == _SKILLS.version),
+    tables.skills, sa.and_(_VERSIONS.name == _SKILLS.name, _VERSIONS.version == _SKILLS.version)
 )
 _ALL, _ALL_DESCRIBED = Prepared(_WANTED), Prepared(_DESCRIBED)
 _ONE = Prepared(_WANTED.where(_SKILLS.name == sa.bindparam("wanted")))

@@ -50,14 +50,7 @@ def unpack(content: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return _read(archive)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as problem:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as problem:
         raise Invalid(
             "This is not a zip archive, or it is damaged. Make it again.", code="skill-archive"
         ) from problem

@@ -8,13 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from steward.agents.skills.frontmatter import Head, Unreadable, decoded, parse_part, split
-from steward.agents.skills.model import (
-    SCRIPTS_KEY,
-    SKILL_FILE,
-    Fault,
-    Script,
-    SkillDocument,
-)
+from steward.agents.skills.model import SCRIPTS_KEY, SKILL_FILE, Fault, Script, SkillDocument
 from steward.broker import Risk, role_problem, schema_problem
 from steward.core import Part
 from steward.sandbox import Refused
@@ -27,14 +21,7 @@ LONGEST_COMPATIBILITY: Final = 500
 LONGEST_TOOL: Final = 100
 LONGEST_SCRIPT: Final = 64 * 1024
 USUAL_LINES: Final = 500
-_FIELDS: Final = (
-    "name",
-    "description",
-    "license",
-    "compatibility",
-    "metadata",
-    "allowed-tools",
-)
+_FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _SCRIPT_FILE = re.compile(r"[a-z][a-z0-9_-]{0,40}\.py")
 _SCRIPT_FIELDS: Final = {"risk", "description", "arguments"}
 _LINK = re.compile(r"(?:\]\(|`)((?:references|scripts|assets)/[A-Za-z0-9._/ -]*[A-Za-z0-9])")

@@ -18,14 +18,7 @@ from steward.agents.skills.paths import safe_files
 from steward.agents.skills.prompts import MOST_PROMPT_BYTES, reference_of, skill_text
 from steward.core import Clock, Conflict, Invalid, NotFound
 from steward.identity import Access, Role
-from steward.store import (
-    BlobStore,
-    Database,
-    EventLog,
-    Scope,
-    Transaction,
-    require_no_secrets,
-)
+from steward.store import BlobStore, Database, EventLog, Scope, Transaction, require_no_secrets
 
 MOST_SKILLS: Final = 500
 _SKILLS = tables.skills.c
