@@ -49,8 +49,8 @@ class Line(Protocol):
         """Starts to listen; `ring` is called when there may be something to take."""
         ...
 
-    async def take(self) -> Delivery | None:
-        """The most urgent call that waits, or None."""
+    async def take(self, most: int) -> Sequence[Delivery]:
+        """At most so many of the calls that wait, the most urgent first."""
         ...
 
     async def close(self) -> None: ...

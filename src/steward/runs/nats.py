@@ -1,11 +1,12 @@
 """The doorbell over NATS JetStream: a work queue per queue and priority, redelivered when a worker falls silent.
 
 A stream holds the calls of one queue, a durable pull consumer serves each priority. Workers hear every call as it is
-published and then pull one at a time, the urgent ones first, no more than they have room for.
+published and then pull, the urgent ones first, no more than they have room for.
 """
 
 import asyncio
 import contextlib
+import json
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -18,6 +19,7 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import BadRequestError
@@ -27,7 +29,8 @@ from steward.runs.doorbell import Call
 
 LEVELS: Final = ("high", "normal", "low")
 _QUEUES: Final = ("cpu", "llm")
-_PULL: Final = b'{"batch":1,"no_wait":true}'
+_NOBODY: Final = "503"
+"""What the server answers where nothing listens: the consumer is missing."""
 _ANSWER_SECONDS: Final = 2.0
 _RECONNECT_SECONDS: Final = 0.5
 _MOST_WAITING: Final = 10_000
@@ -165,31 +168,44 @@ class NatsLine:
 
         await self._connection.open(ready)
 
-    async def take(self) -> NatsDelivery | None:
+    async def take(self, most: int) -> list[NatsDelivery]:
+        found: list[NatsDelivery] = []
         for level in LEVELS:
             for queue in self._queues:
-                message = await self._pulled(queue, level)
-                if message is not None:
-                    return NatsDelivery(message)
-        return None
+                if len(found) < most:
+                    found += await self._pulled(queue, level, most - len(found))
+        return found
 
     async def close(self) -> None:
         await self._connection.close()
 
-    async def _pulled(self, queue: str, level: str) -> Msg | None:
+    async def _pulled(self, queue: str, level: str, most: int) -> list[NatsDelivery]:
+        """What waits there, in one request."""
         if not self.connected:
-            return None
-        address = f"$JS.API.CONSUMER.MSG.NEXT.{_stream(self._name, queue)}.{level}"
+            return []
+        found: list[NatsDelivery] = []
+        client = self._connection.client
         try:
             # A pulled message carries its own subject, not that of the answer: it needs an inbox of its own.
-            message = await self._connection.client.request(
-                address, _PULL, timeout=_ANSWER_SECONDS, old_style=True
-            )
+            inbox = await client.subscribe(client.new_inbox())
+            try:
+                address = f"$JS.API.CONSUMER.MSG.NEXT.{_stream(self._name, queue)}.{level}"
+                pull = json.dumps({"batch": most, "no_wait": True}).encode()
+                await client.publish(address, pull, reply=inbox.subject)
+                while len(found) < most:
+                    message = await inbox.next_msg(timeout=_ANSWER_SECONDS)
+                    status = (message.headers or {}).get("Status")
+                    if status == _NOBODY:
+                        raise NoRespondersError
+                    if status:
+                        break
+                    found.append(NatsDelivery(message))
+            finally:
+                await inbox.unsubscribe()
         except _AWAY as problem:
             _log.info("calls_not_taken", queue=queue, error=str(problem))
             self._connection.doubt()
-            return None
-        return None if (message.headers or {}).get("Status") else message
+        return found
 
 
 class Connection:

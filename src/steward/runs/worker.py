@@ -40,6 +40,7 @@ from steward.store import Bus, Transaction
 LEASE: Final = timedelta(seconds=6)
 QUEUES: Final = ("cpu", "llm")
 _SWEEP_SECONDS: Final = 1.0
+_NEWCOMERS_SECONDS: Final = 0.1
 _CHORES_SECONDS: Final = 3600.0
 # With a doorbell, what is due for this long was not rung for: its ring was lost, or it woke by time.
 _GRACE: Final = timedelta(seconds=1)
@@ -84,6 +85,8 @@ class Worker:
         self._line: Line | None = doorbell.line(self._queues, lease) if doorbell else None
         self._drives: dict[str, _Underway] = {}
         self._swept_at = -_SWEEP_SECONDS
+        self._newcomers_at = -_NEWCOMERS_SECONDS
+        self._looks_again = False
         self._errands: set[asyncio.Task[None]] = set()
         self._bell: asyncio.Event | None = None
         self._stopping = False
@@ -158,9 +161,25 @@ class Worker:
             if on_line:
                 await self._answer()
             if self._room <= 0 and self._reserve > 0:
-                await self._claim(self._reserve, timedelta(0), newcomers=True)
+                await self._claim_for_newcomers()
         except Unavailable as problem:
             _log.warning("claim_failed", error=problem.message)
+
+    async def _claim_for_newcomers(self) -> None:
+        """Looks only every so often: a full worker hears of every run that starts and ends."""
+        since = time.monotonic() - self._newcomers_at
+        if since >= _NEWCOMERS_SECONDS:
+            self._newcomers_at = time.monotonic()
+            await self._claim(self._reserve, timedelta(0), newcomers=True)
+        elif self._bell is not None and not self._looks_again:
+            self._looks_again = True
+            bell = self._bell
+
+            def again() -> None:
+                self._looks_again = False
+                bell.set()
+
+            asyncio.get_running_loop().call_later(_NEWCOMERS_SECONDS - since, again)
 
     async def _claim(self, limit: int, overdue: timedelta, *, newcomers: bool = False) -> None:
         records = self._parts.records
@@ -178,9 +197,7 @@ class Worker:
     async def _answer(self) -> None:
         """Takes calls from the doorbell while there is room; SQL says which of them still stand."""
         while self._line is not None and self._room > 0:
-            calls: list[Delivery] = []
-            while len(calls) < self._room and (call := await self._line.take()) is not None:
-                calls.append(call)
+            calls = await self._line.take(self._room)
             if not calls:
                 return
             try:

@@ -141,6 +141,11 @@ class NatsServer:
     def url(self) -> str:
         return f"nats://127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int | None:
+        """The process, while it runs."""
+        return self._process.pid if self._process is not None else None
+
     def start(self) -> None:
         """Returns when it answers."""
         program = Path(sys.executable).with_name("nats-server")
