@@ -13,6 +13,7 @@ It stops by itself after 40 minutes, or as many as `--minutes` says. The last li
 - `runs_per_s_1`, `_2`, `_4`: runs that end per second and worker. This machine's cores are shared by workers and servers,
   so with more workers than cores it falls; `cpu_per_run_4_over_1` does not depend on the number of cores: CPU seconds for
   each run with four workers over those with one.
+- `bytes_per_run`: what a run takes in PostgreSQL, indexes included.
 - `waiting_10k_cost`: CPU seconds per second of two idle workers and their servers beside 10,000 runs that wait for a
   person, over those without; `waiting_10k_queries`: the same in transactions of PostgreSQL per second. The runs that wait
   are real ones, driven to where they wait; at the end some of them are answered and end.
@@ -61,6 +62,7 @@ ROOM = 16
 KEY = "key-0123456789"
 LONGEST_SECONDS = 600.0
 SERVING = "serving"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 def say(text: str) -> None:
@@ -134,7 +136,7 @@ class Child:
     @classmethod
     def started(cls, *arguments: str) -> "Child":
         process = subprocess.Popen(
-            [sys.executable, __file__, *arguments], stdout=subprocess.PIPE, text=True
+            [sys.executable, *arguments], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
         )
         return cls(process)
 
@@ -234,7 +236,7 @@ class Cluster:
     servers: dict[str, int]
 
     def workers(self, number: int) -> Any:
-        return children(["--worker", json.dumps(self.place)], number)
+        return children([__file__, "--worker", json.dumps(self.place)], number)
 
     def meter(self, pids: list[int]) -> Meter:
         return Meter(pids, self.servers)
@@ -264,10 +266,15 @@ class Cluster:
             time.sleep(0.05)
 
     def paced(self, number: int, pids: list[int]) -> Pace:
+        """The runs wait before the clock starts: every worker is full from the beginning, however many there are."""
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        runs = self.start(number)
         meter = self.meter(pids)
         meter.start()
         began = time.perf_counter()
-        runs = self.start(number)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
         self.until_over(runs)
         return Pace(number, time.perf_counter() - began, meter.spent())
 
@@ -298,6 +305,12 @@ class Cluster:
         spent = sum(meter.spent().values())
         # PostgreSQL's sessions report with a delay of a second at most, the same at both ends.
         return spent / wall, (self._transactions() - queries) / wall
+
+    def size(self) -> int:
+        """Bytes of the database, with its indexes."""
+        with self.steward.database.read(EVERYWHERE) as tx:
+            found = tx.execute(sa.text("SELECT pg_database_size(current_database()) AS n")).one()
+        return int(found.n)
 
     def _transactions(self) -> int:
         statement = sa.text(
@@ -343,29 +356,34 @@ def postgres(folder: Path) -> Iterator[tuple[PostgresServer, int]]:
 
 def throughput(cluster: Cluster, *, quick: bool) -> dict[str, float]:
     found: dict[int, list[Pace]] = {1: [], 2: [], 4: []}
-    for _ in range(1 if quick else 3):
+    size, ended = cluster.size(), 0
+    for _ in range(1 if quick else 2):
         for number, paces in found.items():
             with cluster.workers(number) as pids:
                 cluster.paced(20 * number, pids)
-                paces.append(cluster.paced(60 if quick else 500, pids))
+                paces.append(cluster.paced(60 if quick else 400, pids))
+                ended += 20 * number + paces[-1].runs
             say(f"  Steward, {number} worker{'s' if number > 1 else ''}: {paces[-1]}")
     least = {number: cheapest(paces) for number, paces in found.items()}
     fastest = {number: max(each.per_second for each in paces) for number, paces in found.items()}
     figures = {f"runs_per_s_{n}": round(value / n, 1) for n, value in fastest.items()}
     figures |= {f"cpu_ms_per_run_{n}": round(p.cpu_per_run * 1e3, 2) for n, p in least.items()}
     ratio = least[4].cpu_per_run / least[1].cpu_per_run
+    figures["bytes_per_run"] = round((cluster.size() - size) / ended)
     return {**figures, "cpu_per_run_4_over_1": round(ratio, 3)}
 
 
 def waiting(cluster: Cluster, *, quick: bool) -> dict[str, float]:
-    number, seconds = (200, 5.0) if quick else (10_000, 30.0)
+    number, seconds = (200, 5.0) if quick else (10_000, 20.0)
     with cluster.workers(2) as pids:
         cluster.paced(40, pids)
         before = cluster.idle(pids, seconds)
         began = time.perf_counter()
         runs = cluster.start(number, "waits")
         cluster.until_over(runs, ended=False)
-        say(f"  {number:,} runs were driven to where they wait in {time.perf_counter() - began:.0f} s")
+        say(
+            f"  {number:,} runs were driven to where they wait in {time.perf_counter() - began:.0f} s"
+        )
         after = cluster.idle(pids, seconds)
         some = runs[:: max(1, number // 50)]
         for run in some:
@@ -435,8 +453,8 @@ def fill(cluster: Cluster, number: int) -> None:
 
 
 def finished(cluster: Cluster, *, quick: bool) -> dict[str, float]:
-    number, rounds, each = (20_000, 1, 60) if quick else (1_000_000, 3, 500)
-    samples = 10 if quick else 100
+    number, rounds, each = (20_000, 1, 60) if quick else (1_000_000, 2, 300)
+    samples = 10 if quick else 50
 
     def measured() -> tuple[Pace, float, float]:
         with cluster.workers(2) as pids:
@@ -510,6 +528,8 @@ def measured(folder: Path, *, quick: bool, only: str | None) -> dict[str, float]
 
 
 def main() -> None:
+    # As a program it finds the file of the peers beside it.
+    sys.path.insert(0, ENVIRONMENT["PYTHONPATH"])
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--minutes", type=float, default=40.0)

@@ -10,6 +10,7 @@ from hypothesis import settings
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="Run soaks with their full numbers.")
     parser.addoption("--events", type=int, help="Events of each kind in the soak of triggers.")
+    parser.addoption("--seed", type=int, help="Repeats a series of faults of the cluster.")
     parser.addoption("--pictures", default=None, help="Folder for the pictures of the tutorials.")
     parser.addoption("--chromium", default=None, help="Path of the browser for the journeys.")
 

@@ -4,6 +4,7 @@ import asyncio
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ import pytest
 from steward.app import Finding, diagnose, open_steward
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
 from steward.app.foundation import open_sandbox
-from steward.core import Settings
+from steward.core import Settings, SystemClock
 from steward.core.settings import SandboxSettings
 from steward.testing import Installation, NatsServer
 from tests.runs.test_workers import serving, until
@@ -110,11 +111,19 @@ def test_workers_are_seen_while_they_serve(installation: Installation) -> None:
         pytest.skip("one process on SQLite")
     worker = steward.runs.worker(queues=["cpu"], concurrency=3)
     settings = steward.settings.model_copy(
-        update={"runs": steward.settings.runs.model_copy(update={"in_server": False})}
+        update={
+            "runs": steward.settings.runs.model_copy(
+                update={"in_server": False, "lease": timedelta(seconds=60)}
+            )
+        }
     )
 
     def finding() -> Finding:
         return check_workers(settings)
+
+    # The installation's clock stands, 40 seconds behind that of the doctor.
+    behind = SystemClock().now() - timedelta(seconds=40) - installation.clock.now()
+    installation.clock.advance(seconds=behind.total_seconds())
 
     assert finding().state == "failed"
 
@@ -123,9 +132,20 @@ def test_workers_are_seen_while_they_serve(installation: Installation) -> None:
             await until(lambda: bool(steward.runs.presence.seen()))
             (seen,) = steward.runs.presence.seen()
             assert (seen.holder, seen.queues, seen.concurrency) == (worker.holder, ("cpu",), 3)
+            found = await asyncio.to_thread(finding)
+            assert found.state == "warning", found
+            assert "clocks differ from this machine's" in found.message
+            installation.clock.advance(seconds=40)
+            found = await asyncio.to_thread(finding)
+            assert found.state == "ok", found
+            assert "all answered within" in found.message
 
     asyncio.run(work())
     assert steward.runs.presence.seen() == []
+    steward.runs.presence.sign("gone/1/x", ["cpu"], 3, "1.0")
+    silent = finding()
+    assert silent.state == "failed"
+    assert "1 of 1 did not answer within 5 seconds (gone)" in silent.message
 
 
 def test_a_silent_worker_is_no_longer_seen(installation: Installation) -> None:

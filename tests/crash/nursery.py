@@ -63,6 +63,10 @@ class Children:
             assert self._nursery.ask({"do": "wait", "pid": pid}) == -SIGKILL
             self._served.discard(pid)
 
+    def forget(self) -> None:
+        """What was closed is not closed again."""
+        self._served.clear()
+
     def close(self) -> None:
         for pid in self._served:
             os.kill(pid, SIGKILL)

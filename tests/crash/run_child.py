@@ -10,17 +10,20 @@ import json
 import os
 import signal
 import sys
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from steward.app import Steward, open_steward
-from steward.core import Clock, MovableClock, SystemClock, load_settings
+from steward.core import Clock, MovableClock, SystemClock, Unavailable, load_settings
 from steward.core.faults import install
 from steward.flows.direct_calls import DirectCall
+from steward.flows.launch import Start
 from steward.identity import Principal, Via
 from steward.runs import Execution, Program
 from steward.runs.driver import Drive
@@ -35,11 +38,35 @@ SERVING = "serving"
 """The first line of a worker's log, once it has found its database."""
 
 
+class Skewed(SystemClock):
+    """Of a machine whose clock is wrong."""
+
+    def __init__(self, by: timedelta) -> None:
+        self._by = by
+
+    def now(self) -> datetime:
+        return super().now() + self._by
+
+
+def s3_settings(endpoint: str) -> dict[str, Any]:
+    key = "key-0123456789"
+    return {
+        "url": "s3://crash/steward",
+        "endpoint": endpoint,
+        "access_key_id": key,
+        "secret_access_key": key,
+    }
+
+
 def opened(job: dict[str, Any]) -> Steward:
     clock: Clock = SystemClock()
     if "at" in job:
         clock = MovableClock(datetime.fromisoformat(job["at"]))
+    if "skew" in job:
+        clock = Skewed(timedelta(seconds=job["skew"]))
+    blobs = {"blobs": s3_settings(job["s3"])} if "s3" in job else {}
     settings = load_settings(
+        **blobs,
         home=Path(job["home"]),
         database={"url": job["url"]},
         network={"allow_private": ["127.0.0.1"]},
@@ -100,11 +127,51 @@ def serve(job: dict[str, Any]) -> None:
         log.write(f"{SERVING}\n")
         log.flush()
         steward.governing.broker._people._window = SHORT_WINDOW
+        if "starts" in job:
+            start_until_killed(steward, job)
         steward.runs.programs["gated"] = gated(Path(job["home"]), job.get("name", ""))
         worker = steward.runs.worker(lease=timedelta(seconds=job["lease"]), concurrency=8)
         if job.get("deaf"):
             Worker._keep_leases = _never  # type: ignore[method-assign]
         asyncio.run(worker.serve())
+
+
+def cluster_flow() -> dict[str, Any]:
+    """Two messages, each approved by a person, and an output that is too large for the journal."""
+
+    def send(name: str, **more: Any) -> dict[str, Any]:
+        arguments = {"endpoint": "world", "type": f"crash.{name}", "data": {"n": "${inputs.n}"}}
+        return {"id": name, "type": "tool", "tool": "send_webhook", "arguments": arguments, **more}
+
+    told = {"first": "${nodes.first.output.status}", "second": "${nodes.second.output.status}"}
+    told |= {"pad": "${inputs.pad}"}
+    names = {"n": {"type": "integer"}, "pad": {"type": "string"}}
+    return {
+        "format": 1,
+        "id": "two_messages",
+        "inputs": {"type": "object", "properties": names, "required": [*names]},
+        "nodes": [
+            send("first"),
+            send("second", needs=["first"]),
+            {"id": "told", "type": "output", "value": told, "needs": ["first", "second"]},
+        ],
+    }
+
+
+def start_until_killed(steward: Steward, job: dict[str, Any]) -> None:
+    """Starts runs as a server does; what was acknowledged stands in a file."""
+    user = steward.identity.users.get(job["user"])
+    principal = Principal(user.id, user.email, user.name, Via.session)
+    access = steward.identity.projects.enter(principal, job["project"])
+    numbers = count(time.time_ns())
+    with Path(job["starts"]).open("ab", buffering=0) as acknowledged:
+        while True:
+            number = next(numbers)
+            inputs = {"n": number, "pad": f"{number} ".ljust(20_000, "x")}
+            with suppress(Unavailable):
+                run = steward.governing.launcher.start(access, Start(cluster_flow(), inputs))
+                acknowledged.write(f"{run.id}\n".encode())
+            time.sleep(0.5)
 
 
 async def _never(self: Worker) -> None:

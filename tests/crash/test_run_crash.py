@@ -184,11 +184,17 @@ def standing(
 
 @contextmanager
 def lively(
-    nursery: Nursery, database_url: str | None, folder: Path, nats: str | None = None
+    nursery: Nursery,
+    database_url: str | None,
+    folder: Path,
+    nats: str | None = None,
+    **more: Any,
 ) -> Iterator[Site]:
     """Time is real, as it is for the workers."""
     home = folder / "home"
-    settings = load_settings(home=home, database={"url": database_url}, runs={"nats_url": nats})
+    settings = load_settings(
+        home=home, database={"url": database_url}, runs={"nats_url": nats}, **more
+    )
     steward = open_steward(settings, passwords=fast_passwords())
     opened = Opened(steward, MovableClock(steward.clock.now()))
     try:

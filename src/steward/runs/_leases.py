@@ -17,6 +17,7 @@ from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
 from steward.store import EVERYWHERE, Moment, News, Scope, Transaction
 
+_AGAIN = timedelta(seconds=2)
 _ASIDE = timedelta(seconds=10)
 _ASIDE_HOLDER = "aside"
 _TAKE = (
@@ -32,15 +33,17 @@ _TAKE = (
         started_at=sa.func.coalesce(COLUMNS.started_at, sa.bindparam("began", type_=Moment())),
     )
 )
-_SUSPECT = (
-    sa.select(COLUMNS.id)
-    .where(
-        COLUMNS.lease_until >= sa.bindparam("at", type_=Moment()),
-        COLUMNS.holder == sa.bindparam("by"),
-        COLUMNS.lost >= sa.bindparam("losses"),
-    )
-    .limit(1)
+_MOST_LOST_HELD = sa.select(sa.func.max(COLUMNS.lost).label("losses")).where(
+    COLUMNS.lease_until >= sa.bindparam("at", type_=Moment()),
+    COLUMNS.holder == sa.bindparam("by"),
 )
+_SILENT = (
+    sa.select(COLUMNS.holder, sa.func.max(COLUMNS.lease_until).label("until"))
+    .where(COLUMNS.lease_until.is_not(None), COLUMNS.holder.is_not(None))
+    .group_by(COLUMNS.holder)
+    .having(sa.func.max(COLUMNS.lease_until) < sa.bindparam("until", type_=Moment()))
+)
+"""Holders none of whose leases was prolonged when it was due."""
 
 
 @dataclass(frozen=True)
@@ -117,10 +120,12 @@ class Leases(Rows):
         newcomers: bool = False,
     ) -> list[Run]:
         now: datetime = wanted["now"]
-        innocent = self._holds_suspect(tx, holder, now)
+        held = tx.first(_MOST_LOST_HELD, {"at": now, "by": holder})
+        worst = (held.losses or 0) if held is not None else 0
+        innocent = worst >= self._suspect
         rows = tx.rows(next_runs(called=called, innocent=innocent, newcomers=newcomers), wanted)
-        losses = self._losses(tx, holder, rows)
-        rows = self._with_one_suspect(rows, losses)
+        losses = self._losses(tx, holder, rows, now, lease / 2)
+        rows = self._with_one_suspect(rows, losses, worst)
         if not rows:
             return []
         tx.execute(
@@ -152,19 +157,31 @@ class Leases(Rows):
         self._bus.ring_all(tx, [run_topic(run.id) for run in begun])
         return runs
 
-    def _holds_suspect(self, tx: Transaction, holder: str, now: datetime) -> bool:
-        suspect = {"at": now, "by": holder, "losses": self._suspect}
-        return tx.first(_SUSPECT, suspect) is not None
-
     def _losses(
-        self, tx: Transaction, holder: str, rows: Sequence[sa.Row[Any]]
+        self,
+        tx: Transaction,
+        holder: str,
+        rows: Sequence[sa.Row[Any]],
+        now: datetime,
+        at_once: timedelta,
     ) -> dict[str, "_Losses"]:
-        """What is known of each run once it is claimed: a lease that another holder let run out is one loss more."""
+        """What is known of each run once it is claimed: a lease that another holder let run out is one loss more.
+
+        Not where several processes fell silent at once: the network, the database or a machine was away, and no run is
+        to blame.
+        """
         gone = [
             row.id
             for row in rows
             if row.lease_until is not None and row.holder not in (holder, _ASIDE_HOLDER)
         ]
+        if gone:
+            silent = _silent_processes(tx, now + at_once)
+            gone = [
+                row.id
+                for row in rows
+                if row.id in gone and _fell_alone(silent, row.holder, at_once)
+            ]
         seq, run_id = tables.journal.c.seq, tables.journal.c.run_id
         reached = sa.select(run_id, sa.func.max(seq).label("seq")).group_by(run_id)
         heads = (
@@ -179,10 +196,22 @@ class Leases(Rows):
         return found
 
     def _with_one_suspect(
-        self, rows: Sequence[sa.Row[Any]], losses: Mapping[str, "_Losses"]
+        self, rows: Sequence[sa.Row[Any]], losses: Mapping[str, "_Losses"], worst: int
     ) -> list[sa.Row[Any]]:
+        """One suspect at most, and only beside runs that were never lost: none of these is then set aside for another.
+
+        `worst`: how often a run was lost that the worker drives already.
+        """
         suspects = [row.id for row in rows if losses[row.id].count == self._suspect]
-        return [row for row in rows if row.id not in suspects[1:]]
+        chosen = suspects[0] if suspects and worst == 0 else None
+        alone = chosen is not None or worst >= self._suspect
+        return [
+            row
+            for row in rows
+            if row.id == chosen
+            or losses[row.id].count in ({0} if alone else range(self._suspect))
+            or losses[row.id].count > self._suspect
+        ]
 
     @property
     def _suspect(self) -> int:
@@ -197,6 +226,28 @@ class Leases(Rows):
             if loss != _Losses(row.lost, row.lost_seq):
                 changed = sa.update(tables.runs).where(COLUMNS.id == row.id)
                 tx.execute(changed.values(lost=loss.count, lost_seq=loss.seq))
+
+    def clear_loss(self, runs: Sequence[Run]) -> None:
+        """Takes back that these runs were lost with their worker: it was cut off or stopped for a while, and lives."""
+        with self._database.write(EVERYWHERE) as tx:
+            for run in sorted(runs, key=lambda run: run.id):
+                taken = sa.and_(
+                    COLUMNS.id == run.id, COLUMNS.epoch == run.epoch + 1, COLUMNS.lost > 0
+                )
+                tx.execute(sa.update(tables.runs).where(taken).values(lost=COLUMNS.lost - 1))
+
+    def give_back(self, run: Run) -> None:
+        """Ends the lease of a run that cannot go on for the moment; it is due again shortly, and was not lost."""
+        mine = sa.and_(
+            COLUMNS.id == run.id, COLUMNS.epoch == run.epoch, COLUMNS.holder == run.holder
+        )
+        again = self._clock.now() + _AGAIN
+        with self._database.write(run.scope) as tx:
+            tx.execute(
+                sa.update(tables.runs)
+                .where(mine)
+                .values(lease_until=None, holder=None, wake_at=again)
+            )
 
     def hold(self, scope: Scope, run_id: str) -> Run:
         """Takes a run that nobody drives for one entry, whatever its status; fences every earlier driver."""
@@ -294,6 +345,27 @@ class Leases(Rows):
                 .where(COLUMNS.holder == holder)
                 .values(lease_until=None, holder=None, wake_at=self._clock.now())
             )
+
+
+def _process_of(holder: str) -> str:
+    """A process may hold runs under several names that begin alike."""
+    return holder.rpartition("/")[0] or holder
+
+
+def _silent_processes(tx: Transaction, until: datetime) -> dict[str, datetime]:
+    """When the last lease of each process ends whose leases were not prolonged when they were due."""
+    found: dict[str, datetime] = {}
+    for row in tx.rows(_SILENT, {"until": until}):
+        if row.holder != _ASIDE_HOLDER:
+            process = _process_of(row.holder)
+            found[process] = max(row.until, found.get(process, row.until))
+    return found
+
+
+def _fell_alone(silent: Mapping[str, datetime], holder: str, at_once: timedelta) -> bool:
+    process = _process_of(holder)
+    fell = silent[process]
+    return all(abs(at - fell) > at_once for name, at in silent.items() if name != process)
 
 
 @dataclass(frozen=True)

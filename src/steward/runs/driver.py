@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -214,12 +215,19 @@ class JournalScribe:
             self._blobs += artifacts_of(scrubbed)
             return scrubbed
         content = text.encode("utf-8", "surrogatepass")
-        blob = await asyncio.to_thread(self._parts.blobs.put, [content])
+        try:
+            blob = await asyncio.to_thread(self._parts.blobs.put, [content])
+        except Unavailable as problem:
+            # That the store is away says nothing about the run: it goes on from its last entry.
+            raise Abandoned from problem
         self._blobs += [blob.digest, *artifacts_of(scrubbed)]
         return {"$blob": blob.digest, "bytes": blob.size}
 
     async def loaded(self, value: Json) -> Json:
-        return await loaded(self._parts.blobs, value)
+        try:
+            return await loaded(self._parts.blobs, value)
+        except Unavailable as problem:
+            raise Abandoned from problem
 
     async def start_child(self, key: str, request: RunRequest) -> str:
         # What goes along too: the child draws on the budget that its parent has by then.
@@ -304,10 +312,10 @@ class Drive:
             self.execution.control = control
 
     async def go(self) -> None:
-        run = self.run
+        run, parts = self.run, self._parts
         try:
             with reaching_for(run.scope):
-                if run.lost >= self._parts.records.most_lost:
+                if run.lost >= parts.records.most_lost:
                     await self._set_aside()
                 else:
                     await self._on()
@@ -315,6 +323,9 @@ class Drive:
             _log.warning("run_taken_over", run_id=run.id)
         except Abandoned as abandoned:
             _log.warning("run_abandoned", run_id=run.id, error=str(abandoned.__cause__))
+            # Where the database answers; otherwise the lease runs out.
+            with suppress(Unavailable):
+                await asyncio.to_thread(parts.records.give_back, run)
 
     async def _on(self) -> None:
         run, parts = self.run, self._parts

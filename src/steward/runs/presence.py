@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from steward.core import Clock
 from steward.runs import _tables as tables
-from steward.store import EVERYWHERE, Database
+from steward.runs.topics import ROLL_CALL
+from steward.store import EVERYWHERE, Bus, Database
 
 SIGN_SECONDS: Final = 10.0
 SILENT: Final = timedelta(seconds=45)
@@ -50,6 +51,13 @@ class Presence:
                     seen_at=now,
                 )
             )
+
+    def call(self, bus: Bus) -> tuple[datetime, datetime]:
+        """Asks every worker for a sign at once; returns when that was, here and by the clock of the database."""
+        with self._database.write(EVERYWHERE) as tx:
+            bus.ring(tx, ROLL_CALL)
+            there: datetime = tx.execute(sa.select(sa.func.now().label("at"))).one().at
+            return self._clock.now(), there
 
     def leave(self, holder: str) -> None:
         with self._database.write(EVERYWHERE) as tx:

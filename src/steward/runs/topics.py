@@ -18,3 +18,7 @@ def run_topic(run_id: str) -> str:
 def asked_topic(run_id: str) -> str:
     """Rung when somebody wants something of a run, for whoever drives it."""
     return f"asked/{run_id}"
+
+
+ROLL_CALL = "workers"
+"""Rung when somebody wants to know which workers answer."""

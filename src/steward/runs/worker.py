@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -34,7 +34,7 @@ from steward.runs.journal import beginnings
 from steward.runs.model import Run
 from steward.runs.presence import SIGN_SECONDS, Presence
 from steward.runs.schedules import Schedules
-from steward.runs.topics import asked_topic, queue_topic
+from steward.runs.topics import ROLL_CALL, asked_topic, queue_topic
 from steward.store import Bus, Transaction
 
 LEASE: Final = timedelta(seconds=6)
@@ -101,9 +101,11 @@ class Worker:
                 listening.enter_context(
                     self._bus.listening(queue_topic(queue), lambda: self._ring(loop))
                 )
+            called = asyncio.Event()
+            listening.enter_context(self._bus.listening(ROLL_CALL, lambda: _set_in(loop, called)))
             keeping = asyncio.create_task(self._keep_leases())
             tidying = asyncio.create_task(self._do_chores())
-            signing = asyncio.create_task(self._give_signs())
+            signing = asyncio.create_task(self._give_signs(called))
             beside = [asyncio.create_task(each()) for each in self._parts.beside]
             if self._line is not None:
                 await self._line.open(self._bell.set)
@@ -284,16 +286,19 @@ class Worker:
                 except StewardError as problem:
                     _log.warning("chore_failed", error=problem.message)
 
-    async def _give_signs(self) -> None:
+    async def _give_signs(self, called: asyncio.Event) -> None:
         """Lets others know that there is a worker, also while it has nothing to drive."""
         while True:
+            called.clear()
             try:
                 await asyncio.to_thread(
                     self._presence.sign, self.holder, self._queues, self._concurrency, __version__
                 )
             except Unavailable as problem:
                 _log.warning("sign_not_given", error=problem.message)
-            await asyncio.sleep(SIGN_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SIGN_SECONDS):
+                    await called.wait()
 
     async def _keep_leases(self) -> None:
         """Prolongs leases, passes on what people asked for, and drops runs that others took over."""
@@ -311,6 +316,7 @@ class Worker:
             except Unavailable as problem:
                 _log.warning("lease_not_renewed", error=problem.message)
                 continue
+            taken: list[Run] = []
             for run_id, each in driven.items():
                 if (run_id, each.drive.run.epoch) in held:
                     each.drive.tell(*held[run_id, each.drive.run.epoch])
@@ -318,6 +324,15 @@ class Worker:
                     # It can write nothing any more; what it computes is wasted.
                     _log.warning("lease_lost", run_id=run_id)
                     each.task.cancel()
+                    taken.append(each.drive.run)
+            if taken:
+                await self._clear_loss(taken)
+
+    async def _clear_loss(self, runs: list[Run]) -> None:
+        try:
+            await asyncio.to_thread(self._parts.records.clear_loss, runs)
+        except Unavailable as problem:
+            _log.warning("loss_not_cleared", error=problem.message)
 
     async def _let_go(self) -> None:
         tasks = [each.task for each in self._drives.values()]
@@ -333,6 +348,11 @@ class Worker:
             self._presence.leave(self.holder)
         except Unavailable as problem:
             _log.warning("leases_not_released", error=problem.message)
+
+
+def _set_in(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(event.set)
 
 
 def _share_fairly(loop: asyncio.AbstractEventLoop) -> None:
