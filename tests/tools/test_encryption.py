@@ -1,5 +1,6 @@
 """Encrypted columns: what they hold, who sees it, and every way around them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,7 @@ def test_earlier_versions_are_closed_to_every_reader(room: Room, tmp_path: Path)
     room.call("snapshot", {"name": "aside", "kind": "branch"}, room.context(ticket="aside"))
     _encrypt(room)
     now = room.workspace.dataset("crm_customers").version
-    ways = {
+    ways: dict[str, Callable[[], object]] = {
         "rows": lambda: versions.page(scope, plain, 0, 10),
         "query": lambda: versions.table(scope, plain),
         "comparison": lambda: versions.diff_rows(scope, plain, now),

@@ -8,7 +8,7 @@ nothing about time, people or branches, so equal tables written alike have equal
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -146,14 +146,17 @@ def unpack(data: bytes) -> Manifest:
             f"A version is stored in format {document['format']}, this Steward knows {FORMAT}."
         )
     return Manifest(
-        columns=tuple(
-            StoredColumn(*plain, Encryption(*said[0]) if said else None)
-            for *plain, said in ((*each[:4], each[4:]) for each in document["columns"])
-        ),
+        columns=tuple(_column(*each) for each in document["columns"]),
         segments=tuple(_segment(item) for item in document["segments"]),
         layout=Layout(tuple(document["key"]), tuple(document["sort"])),
         origin=document["origin"],
     )
+
+
+def _column(
+    name: str, kind: str, stored_name: str, stored_type: str, said: Sequence[str] | None = None
+) -> StoredColumn:
+    return StoredColumn(name, kind, stored_name, stored_type, Encryption(*said) if said else None)
 
 
 def _document(manifest: Manifest) -> dict[str, Any]:
