@@ -1,5 +1,6 @@
 """Encrypted columns: what they hold, who sees it, and every way around them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest

@@ -8,7 +8,7 @@ nothing about time, people or branches, so equal tables written alike have equal
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -154,6 +154,12 @@ def unpack(data: bytes) -> Manifest:
         layout=Layout(tuple(document["key"]), tuple(document["sort"])),
         origin=document["origin"],
     )
+
+
+def _column(
+    name: str, kind: str, stored_name: str, stored_type: str, said: Sequence[str] | None = None
+) -> StoredColumn:
+    return StoredColumn(name, kind, stored_name, stored_type, Encryption(*said) if said else None)
 
 
 def _document(manifest: Manifest) -> dict[str, Any]:
