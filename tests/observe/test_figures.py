@@ -263,4 +263,6 @@ def test_the_overview_reads_sums_and_goes_through_no_list_of_runs_spans_or_facts
             for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)
         ]
     long = ("runs", "journal", "observed_facts", "observed_spans")
-    assert [each for each in plans if each[0].split()[:2] in [["SCAN", name] for name in long]] == []
+    assert [
+        each for each in plans if each[0].split()[:2] in [["SCAN", name] for name in long]
+    ] == []

@@ -99,6 +99,7 @@ __all__ = [
     "Suspension",
     "Ticket",
     "Verification",
+    "WorkerSeen",
     "WorkerThread",
     "blob_references",
     "calls_of",
