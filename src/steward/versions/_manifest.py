@@ -9,7 +9,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from steward.core import Bug
 from steward.tables import Column, Encryption
 
 FORMAT: Final = 1
+ELSEWHERE: Final = 2
+"""The format of tables that are not copied: a Steward that would take them for empty refuses them."""
 
 Stat = int | float | str
 Stats = Mapping[str, tuple[Stat, Stat]]
@@ -86,12 +88,25 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Stays:
+    """Where the rows are of a table that is not copied, and what it was like when it was registered."""
+
+    connection: str
+    schema: str
+    table: str
+    rows: int
+    columns: tuple[str, ...]
+    """What the source calls the columns, in their order."""
+
+
+@dataclass(frozen=True)
 class Manifest:
     columns: tuple[StoredColumn, ...]
     segments: tuple[Segment, ...]
     layout: Layout = Layout()
     origin: str | None = None
     """The version whose row ids this one continues; None for a table written afresh."""
+    stays: Stays | None = None
 
     @cached_property
     def id(self) -> str:
@@ -108,7 +123,7 @@ class Manifest:
 
     @cached_property
     def rows(self) -> int:
-        return sum(segment.live_rows for segment in self.segments)
+        return self.stays.rows if self.stays else sum(s.live_rows for s in self.segments)
 
     @cached_property
     def size(self) -> int:
@@ -141,18 +156,17 @@ class Manifest:
 
 def unpack(data: bytes) -> Manifest:
     document = json.loads(zlib.decompress(data))
-    if document["format"] != FORMAT:
+    stays = document.get("stays")
+    if document["format"] != (ELSEWHERE if stays else FORMAT):
         raise Bug(
             f"A version is stored in format {document['format']}, this Steward knows {FORMAT}."
         )
     return Manifest(
-        columns=tuple(
-            StoredColumn(*each[:4], encryption=Encryption(*each[4]) if each[4:] else None)
-            for each in document["columns"]
-        ),
+        columns=tuple(_column(*each) for each in document["columns"]),
         segments=tuple(_segment(item) for item in document["segments"]),
         layout=Layout(tuple(document["key"]), tuple(document["sort"])),
         origin=document["origin"],
+        stays=Stays(**{**stays, "columns": tuple(stays["columns"])}) if stays else None,
     )
 
 
@@ -164,7 +178,7 @@ def _column(
 
 def _document(manifest: Manifest) -> dict[str, Any]:
     return {
-        "format": FORMAT,
+        "format": ELSEWHERE if manifest.stays else FORMAT,
         # A column that is not encrypted says nothing about it: versions keep their ids.
         "columns": [
             [c.name, c.type, c.stored_name, c.stored_type]
@@ -175,6 +189,7 @@ def _document(manifest: Manifest) -> dict[str, Any]:
         "sort": list(manifest.layout.sort),
         "origin": manifest.origin,
         "segments": [_row(segment) for segment in manifest.segments],
+        **({"stays": asdict(manifest.stays)} if manifest.stays else {}),
     }
 
 

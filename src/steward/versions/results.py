@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from steward.core import Conflict
 from steward.tables import Column, Encryption
-from steward.versions._manifest import Layout
+from steward.versions._manifest import Layout, Stays
 
 Kind = Literal["dataset", "file"]
 Role = Literal["added", "removed", "changed"]
@@ -92,6 +92,8 @@ class Dataset:
     bytes: int
     columns: tuple[Column, ...]
     encrypted: Mapping[str, Encryption] = field(default_factory=dict)
+    stays: Stays | None = None
+    """Where its rows are, if they were not copied."""
 
 
 @dataclass(frozen=True)

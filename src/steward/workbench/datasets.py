@@ -38,6 +38,8 @@ class DatasetCard:
     changed_by: str | None
     operation: str | None
     encrypted: Mapping[str, Encryption] = field(default_factory=dict)
+    stays_at: str | None = None
+    """The connection where its rows are, if they were not copied."""
 
 
 class SearchedValues:
@@ -200,4 +202,5 @@ def _card(dataset: Dataset, last: Touched | None) -> DatasetCard:
         changed_by=last.by if last else None,
         operation=last.operation if last else None,
         encrypted=dataset.encrypted,
+        stays_at=dataset.stays.connection if dataset.stays else None,
     )

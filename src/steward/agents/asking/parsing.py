@@ -101,9 +101,10 @@ class Parser(Conditions, Ranking):
             said = " ".join(self._words[piece.first : piece.last])
             found.open.append(Choice(f"only “{said}”, or all rows of {self._base}", COUNT, ()))
         figure = alike.get("column") if self._is_base(at) else None
-        read = [*found.columns, *(each.column for each in (*found.filters, *found.order))]
+        read = [*found.columns, *(each.column for each in found.filters)]
+        read += [each.column for each in found.order if each.column is not None]
         counted = at > 0 and self.pieces[at - 1].kind == "count"
-        if figure in (None, *read) or counted or not self._is_figure(figure):
+        if figure is None or figure in read or counted or not self._is_figure(figure):
             return
         if found.measures in ([], [COUNT]):
             others = tuple(Measured(function=each, column=figure) for each in ("sum", "avg"))

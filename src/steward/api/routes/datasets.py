@@ -45,6 +45,9 @@ class DatasetOut(Output):
     changed_by: str | None
     operation: str | None
     encrypted: dict[str, EncryptionOut] = Field(description="Encrypted columns, by name.")
+    stays_at: str | None = Field(
+        None, description="The connection where its rows are, if they were not copied."
+    )
 
 
 class SchemaOut(Output):
