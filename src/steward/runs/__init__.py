@@ -29,7 +29,7 @@ from steward.runs.model import (
     is_of_tests,
 )
 from steward.runs.offline import payloads_in, verify_backup, verify_capsule
-from steward.runs.presence import Presence
+from steward.runs.presence import Presence, WorkerSeen
 from steward.runs.projection import (
     Call,
     MadePlan,
@@ -99,6 +99,7 @@ __all__ = [
     "Suspension",
     "Ticket",
     "Verification",
+    "WorkerSeen",
     "WorkerThread",
     "blob_references",
     "calls_of",
