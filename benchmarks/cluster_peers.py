@@ -75,13 +75,16 @@ def dbos_paces(pg: PostgresServer, pg_pid: int, *, quick: bool) -> dict[int, Pac
                 "workflow_name": "ten",
                 "app_version": VERSION,
             }
-            for handle in [client.enqueue(options) for _ in range(2 * workers)]:
+            warm: list[Any] = [client.enqueue(options) for _ in range(2 * workers)]
+            for handle in warm:
                 handle.get_result()
             meter = Meter(pids, {"PostgreSQL": pg_pid})
             meter.start()
             began = time.perf_counter()
             with ThreadPoolExecutor(8) as requests:
-                handles = [requests.submit(client.enqueue, options) for _ in range(number)]
+                handles: list[Any] = [
+                    requests.submit(client.enqueue, options) for _ in range(number)
+                ]
             for each in handles:
                 each.result().get_result()
             found[workers] = Pace(number, time.perf_counter() - began, meter.spent())
