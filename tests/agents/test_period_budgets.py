@@ -169,11 +169,52 @@ def test_a_raised_budget_lets_a_waiting_run_go_on(scene: Scene) -> None:
     inbox.answer(scene.access, run.id, wait["key"], {"decision": "raise"})
     again = scene.drive(run)
     assert again.status is Status.blocked, "asking again gives no money"
-    limits = BudgetLimits(usd=Decimal(50))
-    scene.steward.governing.period_budgets.change(scene.access, budget.id, limits, 1)
-    [wait] = again.waits or []
-    inbox.answer(scene.access, run.id, wait["key"], {"decision": "raise"})
+    budgets = scene.steward.governing.period_budgets
+    budgets.change(scene.access, budget.id, BudgetLimits(usd=Decimal("1.5")), 1)
+    same = scene.drive(run)
+    assert same.head_seq == again.head_seq, "it does not fit into that either"
+    budgets.change(scene.access, budget.id, BudgetLimits(usd=Decimal(50)), 2)
     assert scene.drive(run).status is Status.done
+
+
+def test_a_deleted_budget_lets_the_runs_it_stopped_go_on(scene: Scene) -> None:
+    budget = scene.budget(usd="1")
+    scene.script("Done.", "Done.")
+    runs = [scene.run(), scene.run()]
+    assert [run.status for run in runs] == [Status.blocked] * 2
+    other = scene.budget("agent", "helper", usd="1")
+    budgets = scene.steward.governing.period_budgets
+    budgets.delete(scene.access, budget.id, 1)
+    stopped = [scene.drive(run) for run in runs]
+    assert [scene.breach(run)["budget_id"] for run in stopped] == [other.id] * 2
+    budgets.delete(scene.access, other.id, 1)
+    assert [scene.drive(run).status for run in runs] == [Status.done] * 2
+    assert len(scene.model.requests) == 2
+    scene.models.play()
+    report = asyncio.run(scene.steward.runs.replay(scene.access.scope, runs[0].id))
+    assert report.divergences == ()
+
+
+def test_room_that_others_leave_goes_to_the_oldest_run_first(scene: Scene) -> None:
+    budget = scene.budget(usd="3")
+    scene.script(*["Done."] * 4)
+    database, scope, now = scene.steward.database, scene.access.scope, scene.steward.clock.now()
+    payer, nothing = Payer("", scene.access.user_id, flow="flow"), {"usd": 0, "tokens": 0}
+    with database.write(scope) as tx:
+        taken = draw(tx, "run_x", payer, {"usd": 2_500_000_000, "tokens": 0}, now)
+    runs = [scene.run() for _ in range(3)]
+    assert {run.status for run in runs} == {Status.blocked}
+    budgets = scene.steward.governing.period_budgets
+    budgets.tidy()
+    assert {scene.drive(run).status for run in runs} == {Status.blocked}
+    with database.write(scope) as tx:
+        count(tx, payer, taken, {"usd": 2_500_000_000, "tokens": 0}, nothing, now)
+    budgets.tidy()
+    seen = [scene.drive(run) for run in runs]
+    assert [run.status for run in seen] == [Status.done, Status.blocked, Status.blocked]
+    assert seen[1].head_seq == runs[1].head_seq, "it was not asked in vain"
+    assert scene.used(budget) == (scene.spent(runs[0]), 0)
+
 
 
 def test_a_new_budget_knows_what_was_spent_before(scene: Scene) -> None:

@@ -59,7 +59,7 @@ def govern(base: Foundation, tools: Toolbox, agent_tools: AgentTools) -> Governi
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
-    period_budgets = PeriodBudgets(database, events, clock, ids, identity.members)
+    period_budgets = PeriodBudgets(database, events, clock, ids, identity.members, runs)
     runs.parts.chores.append(period_budgets.tidy)
     tokens = TokenDesk(RunTokens(base.keyring.derived(TOKEN_PURPOSE), clock), clock)
     planner = CallPlanner(database, tools, rulebook, groups, services)

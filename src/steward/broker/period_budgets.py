@@ -1,6 +1,7 @@
 """Budgets of projects, flows, agents and people for a day, week or month, as admins keep them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,12 +16,14 @@ from steward.broker.period_draws import count_past, reclaim
 from steward.broker.periods import Period, end_of, start_of
 from steward.core import Clock, Conflict, Ids, Invalid, NotFound, Problem, Stale
 from steward.identity import Access, Members, Role
+from steward.runs import Runs
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 BudgetKind = Literal["project", "flow", "agent", "person"]
 _BUDGETS: Final = period_budgets.c
 _USES: Final = period_uses.c
 _MOST: Final = 200
+_MOST_STOPPED: Final = 1_000
 
 
 def _plain(text: str) -> str:
@@ -82,13 +85,20 @@ class KeptBudget:
 
 class PeriodBudgets:
     def __init__(
-        self, database: Database, events: EventLog, clock: Clock, ids: Ids, members: Members
+        self,
+        database: Database,
+        events: EventLog,
+        clock: Clock,
+        ids: Ids,
+        members: Members,
+        runs: Runs,
     ) -> None:
         self._database = database
         self._events = events
         self._clock = clock
         self._ids = ids
         self._members = members
+        self._runs = runs
 
     def listed(self, scope: Scope) -> list[KeptBudget]:
         with self._database.read(scope) as tx:
@@ -128,7 +138,7 @@ class PeriodBudgets:
     def change(
         self, access: Access, budget_id: str, limits: BudgetLimits, expected: int
     ) -> KeptBudget:
-        """Other limits for the same; what was used so far stays counted."""
+        """Other limits for the same; what was used so far stays counted. Runs that now fit continue."""
         access.require(Role.admin)
         with self._database.write(access.scope) as tx:
             before = _existing(tx, budget_id, lock=True)
@@ -145,23 +155,56 @@ class PeriodBudgets:
             )
             told = {"revision": before.revision + 1, "by": access.user_id}
             self._events.append(tx, "budget.saved", budget_id, told)
-            return self._kept(tx, [_existing(tx, budget_id)])[0]
+            changed = self._kept(tx, [_existing(tx, budget_id)])[0]
+        self._continue_stopped(access.scope, {"by": access.user_id})
+        return changed
 
     def delete(self, access: Access, budget_id: str, expected: int) -> None:
+        """Runs that it stopped continue."""
         access.require(Role.admin)
         with self._database.write(access.scope) as tx:
             _refuse_stale(_existing(tx, budget_id, lock=True), expected)
             tx.execute(sa.delete(period_uses).where(_USES.budget_id == budget_id))
             tx.execute(sa.delete(period_budgets).where(_BUDGETS.id == budget_id))
             self._events.append(tx, "budget.deleted", budget_id, {"by": access.user_id})
+        self._continue_stopped(access.scope, {"by": access.user_id})
 
     def tidy(self) -> None:
-        """Frees what ended runs had set aside and never used."""
+        """Frees what ended runs had set aside and never used, and continues runs that fit now."""
         with self._database.read(EVERYWHERE) as tx:
             rows = tx.rows(sa.select(_BUDGETS.org_id, _BUDGETS.project_id).distinct())
         for row in rows:
-            with self._database.write(Scope(row.org_id, row.project_id)) as tx:
+            scope = Scope(row.org_id, row.project_id)
+            with self._database.write(scope) as tx:
                 reclaim(tx)
+            self._continue_stopped(scope, {})
+
+    def _continue_stopped(self, scope: Scope, by: dict[str, str]) -> None:
+        """Continues runs that a budget stopped and that is gone or has enough left, the oldest first.
+
+        Not in the transaction that changes the budget: calls lock runs first, and budgets after them.
+        """
+        left = {
+            (kept.id, unit): kept.left(unit)
+            for kept in self.listed(scope)
+            for unit in PERIOD_UNITS
+        }
+        for run in reversed(self._runs.records.waiting(scope, limit=_MOST_STOPPED)):
+            for wait in run.waits or ():
+                over = (wait.get("request") or {}).get("breach") if wait["kind"] == "budget" else {}
+                if not over or "budget_id" not in over:
+                    continue
+                place, asked = (over["budget_id"], over["limit"]), Decimal(over["asked"])
+                room = left.get(place)
+                if room is not None:
+                    if asked > room:
+                        continue
+                    # What one run will take is not promised to the next one.
+                    left[place] = room - asked
+                # Someone else may have answered, or ended the run.
+                with suppress(Conflict):
+                    again = {"decision": "raise", "limits": {}, **by}
+                    self._runs.records.signal(scope, run.id, wait["key"], again)
 
     def _refuse_wrong(self, tx: Transaction, document: PeriodBudget) -> None:
         present = tx.rows(sa.select(_BUDGETS.kind, _BUDGETS.name, _BUDGETS.period))

@@ -132,8 +132,11 @@ class Records(Starts, Leases):
     def waiting(self, scope: Scope, before: str | None = None, limit: int = 50) -> list[Run]:
         """Runs that wait for a person, newest first."""
         stopped = [Status.blocked, Status.waiting_for_approval, Status.reviewing]
+        # The end has an index, and few runs of a project are not over.
         statement = sa.select(tables.runs).where(
-            COLUMNS.status.in_([status.value for status in stopped]), COLUMNS.waits.is_not(None)
+            COLUMNS.ended_at.is_(None),
+            COLUMNS.status.in_([status.value for status in stopped]),
+            COLUMNS.waits.is_not(None),
         )
         if before is not None:
             statement = statement.where(COLUMNS.id < before)
