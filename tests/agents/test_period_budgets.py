@@ -216,7 +216,6 @@ def test_room_that_others_leave_goes_to_the_oldest_run_first(scene: Scene) -> No
     assert scene.used(budget) == (scene.spent(runs[0]), 0)
 
 
-
 def test_a_new_budget_knows_what_was_spent_before(scene: Scene) -> None:
     scene.script("Done.", "Done.")
     before = scene.run()

@@ -17,13 +17,16 @@ from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any, get_args
 
+import httpx2 as httpx
 import pytest
+from websockets.sync.client import connect
 
 from steward.app.tracing import watch_runs
 from steward.broker.presets import PRESETS
 from steward.connections import Http, Syslog
 from steward.connections.documents import Draft
 from steward.core.settings import AuditStream, TraceSettings
+from steward.identity import Role
 from steward.observe import AuditStreams
 from steward.observe.alert_rules import Channel
 from steward.observe.audit_lines import AuditFormat
@@ -33,6 +36,7 @@ from steward.testing import Installation
 from steward.tools import HTTP
 from steward.trace import genai
 from tests.api.leaks import SECRET, leaky, lived_in, shown
+from tests.api.live import LiveServer
 from tests.connections.outside import certificates
 from tests.connections.post import Office, post_office
 from tests.observe.test_budget_alert import connect_mail, send_what_waits
@@ -118,6 +122,7 @@ def _named_before(installation: Installation) -> None:
         "format": 1,
         "id": "bank",
         "name": SECRET,
+        "tags": [SECRET],
         "budget": {"usd": 1},
         "graph": {
             "nodes": [{"id": "n", "type": "code", "language": "sql", "code": "SELECT * FROM no"}]
@@ -128,6 +133,41 @@ def _named_before(installation: Installation) -> None:
     started = client.post(f"{project}/playbooks/{made.json()['id']}/runs", json={})
     assert started.status_code == 201, started.text
     installation.steward.runs.drive_until_idle()
+
+
+def test_figures_exports_and_events_show_no_name_that_became_a_secret(
+    installation: Installation,
+) -> None:
+    """On pages, in CSV, as JSON patches over a web socket, and in events as they are followed and exported."""
+    _named_before(installation)
+    lived_in(installation)
+    client = installation.owner.client
+    project = f"/api/v1/projects/{installation.scope.project_id}"
+    token = installation.by_token(installation.owner, Role.viewer).headers["authorization"]
+    paths = [
+        "overview",
+        "metrics",
+        *(f"costs{kind}?by={by}" for kind in ("", "/export") for by in ("flow", "tag")),
+        "events?limit=200",
+        *(f"events/export?format={each.value}" for each in AuditFormat),
+    ]
+    said = [client.get(f"{project}/{path}").content for path in paths]
+    latest = installation.steward.events.latest(installation.scope)
+    with LiveServer(installation) as address:
+        url = f"{address.replace('http', 'ws')}{project}/metrics/stream"
+        with connect(url, additional_headers={"Authorization": token}) as socket:
+            said.append(str(socket.recv(60)).encode())
+        stream = httpx.Client(base_url=address, headers={"Authorization": token}, timeout=60)
+        with stream, stream.stream("GET", f"{project}/events/stream?after=0") as answer:
+            heard = ""
+            for line in answer.iter_lines():
+                heard += line
+                if line == f"id: {latest}":
+                    break
+        said.append(heard.encode())
+    for path, text in zip([*paths, "socket", "stream"], said, strict=True):
+        assert b"[secret:bank]" in text, (path, text[:500])
+        assert shown(text) == set(), path
 
 
 def test_alert_messages_show_no_secret(

@@ -36,6 +36,8 @@ class EventNames:
         if any(is_id(subject, "rul") for subject in subjects):
             rules = steward.observations.alerts.rules(scope, alert_view(steward.playbooks, access))
             self._names |= {kept.id: kept.rule.name for kept in rules}
+        # What things are called may have become a secret since.
+        self._names = steward.database.conceal(scope, self._names)
 
     def who(self, event: Event) -> str | None:
         """The person who did it, or for whom the run acts that did it; None: Steward itself."""

@@ -97,7 +97,7 @@ def flow_titles(playbooks: Playbooks, access: Access) -> Callable[[str], str]:
         if is_special(flow) or not flow.startswith(SUBJECT):
             return program_title(flow)
         try:
-            return playbooks.library.get(access, flow.removeprefix(SUBJECT)).title
+            return playbooks.library.title(access, flow.removeprefix(SUBJECT))
         except NotFound:
             return program_title(flow)
 

@@ -185,9 +185,7 @@ class PeriodBudgets:
         Not in the transaction that changes the budget: calls lock runs first, and budgets after them.
         """
         left = {
-            (kept.id, unit): kept.left(unit)
-            for kept in self.listed(scope)
-            for unit in PERIOD_UNITS
+            (kept.id, unit): kept.left(unit) for kept in self.listed(scope) for unit in PERIOD_UNITS
         }
         for run in reversed(self._runs.records.waiting(scope, limit=_MOST_STOPPED)):
             for wait in run.waits or ():

@@ -50,10 +50,8 @@ class PeriodSums:
     def __init__(self, rows: Iterable[tuple[About, Sequence[Any]]]) -> None:
         """Each row holds, in this order, how often, errors, billionths of a dollar, tokens, milliseconds, and the last
         run that failed."""
-        # Databases add integers up to decimals; every figure is read many times below.
         self._rows: list[tuple[About, _Sums, str]] = [
-            (about, (int(row[0]), int(row[1]), int(row[2]), int(row[3]), int(row[4])), row[5])
-            for about, row in rows
+            (about, (row[0], row[1], row[2], row[3], row[4]), row[5]) for about, row in rows
         ]
 
     def totals(self) -> Totals:

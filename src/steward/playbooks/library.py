@@ -95,17 +95,31 @@ class Library:
         return self.seen_by(access.scope, self._people.viewer(access), named)
 
     def titles(self, scope: Scope, *, deleted: bool = False) -> dict[str, str]:
-        """Of all playbooks by id, whoever sees them; for those who know which of them may be shown."""
+        """Of all playbooks by id, whoever sees them; for those who know which of them may be shown.
+
+        A name may hold what became a secret after it was given.
+        """
         wanted = sa.select(_COLUMNS.id, _COLUMNS.name, _COLUMNS.slug)
         with self._database.read(scope) as tx:
             rows = tx.rows(wanted if deleted else wanted.where(_COLUMNS.deleted_at.is_(None)))
-        return {row.id: row.name or row.slug for row in rows}
+        titles: dict[str, str] = self._database.conceal(
+            scope, {row.id: row.name or row.slug for row in rows}
+        )
+        return titles
+
+    def title(self, access: Access, named: str) -> str:
+        """Of one playbook, as `titles` has it."""
+        title: str = self._database.conceal(access.scope, self.get(access, named).title)
+        return title
 
     def tags(self, scope: Scope) -> dict[str, list[str]]:
         """Of all playbooks by id, whoever sees them; deleted ones too, whose costs stay."""
         with self._database.read(scope) as tx:
             rows = tx.rows(sa.select(_COLUMNS.id, _COLUMNS.tags))
-        return {row.id: row.tags.splitlines() for row in rows if row.tags}
+        tags: dict[str, list[str]] = self._database.conceal(
+            scope, {row.id: row.tags.splitlines() for row in rows if row.tags}
+        )
+        return tags
 
     def seen_by(self, scope: Scope, viewer: Viewer, named: str) -> Card:
         with self._database.read(scope) as tx:

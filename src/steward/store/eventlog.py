@@ -1,7 +1,7 @@
 """The event log: what happened in a project, in order, with a cursor, so that a reader misses nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -89,18 +89,20 @@ class EventLog:
     def after(self, scope: Scope, cursor: int, limit: int = 200) -> list[Event]:
         """The next events after a cursor, oldest first."""
         statement = sa.select(events).where(events.c.cursor > cursor)
-        with self._database.read(scope) as transaction:
-            return _events(transaction.rows(statement.order_by(events.c.cursor).limit(limit)))
+        return self._read(scope, statement.order_by(events.c.cursor).limit(limit))
 
     def before(self, scope: Scope, cursor: int | None, limit: int) -> list[Event]:
         """Events before a cursor, newest first, for reading history page by page."""
         statement = sa.select(events)
         if cursor is not None:
             statement = statement.where(events.c.cursor < cursor)
+        return self._read(scope, statement.order_by(events.c.cursor.desc()).limit(limit))
+
+    def _read(self, scope: Scope, statement: sa.Select[Any]) -> list[Event]:
         with self._database.read(scope) as transaction:
-            return _events(
-                transaction.rows(statement.order_by(events.c.cursor.desc()).limit(limit))
-            )
+            found = _events(transaction.rows(statement))
+        # What it says may have become a secret since.
+        return [replace(each, data=self._database.conceal(scope, each.data)) for each in found]
 
     def due(
         self, scope: Scope, older_than: datetime, *, audit: bool

@@ -134,6 +134,8 @@ function answerText({ answer = {}, request }: CallWait, nameOf: (id: string) => 
   const words: Record<string, string> = {
     approve: 'Approved',
     reject: 'Rejected',
+    raise: 'Continued',
+    abort: 'Aborted',
     undone: 'Taken back',
   };
   const decision = typeof answer.decision === 'string' ? answer.decision : null;
