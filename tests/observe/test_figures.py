@@ -232,3 +232,35 @@ def test_a_window_over_folds_is_what_a_reader_sees(offset: int) -> None:
     total, found = trace.window(offset, 2, TraceFilter(), [4, 1, 2])
     assert total == 4
     assert [row.position for row in found] == [0, 1, 4, 6][offset : offset + 2]
+
+
+def test_the_overview_reads_sums_and_goes_through_no_list_of_runs_spans_or_facts(
+    installation: Installation,
+) -> None:
+    """So it takes as long for ten million spans as for the sums that they add up to."""
+    with installation.steward.database.read(installation.scope) as tx:
+        is_sqlite = tx.dialect == "sqlite"
+    if not is_sqlite:
+        pytest.skip("PostgreSQL plans by the sizes of tables, which are small here.")
+    _query(installation, "SELECT 1 AS one")
+    _overview(installation)
+    asked: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, given: Any, *_: Any) -> None:
+        asked.append((statement, given))
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    try:
+        _overview(installation)
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)
+    assert any("FROM observed_rollups" in statement for statement, _ in asked)
+    with installation.steward.database.raw_writer() as connection:
+        plans = [
+            (row[3], statement)
+            for statement, given in asked
+            if statement.startswith("SELECT")
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)
+        ]
+    long = ("runs", "journal", "observed_facts", "observed_spans")
+    assert [each for each in plans if each[0].split()[:2] in [["SCAN", name] for name in long]] == []
