@@ -68,7 +68,13 @@ def list_datasets(
         lambda: table(
             ["Name", "Rows", "Columns", "Changed", "By"],
             [
-                (c.name, f"{c.rows:,}", len(c.columns), _when(c.changed_at), c.operation)
+                (
+                    f"{c.name} (stays at {c.stays_at})" if c.stays_at else c.name,
+                    f"{c.rows:,}",
+                    len(c.columns),
+                    _when(c.changed_at),
+                    c.operation,
+                )
                 for c in cards
             ],
             empty="No datasets. Add one with 'steward data add FILE'.",
@@ -120,6 +126,21 @@ def add(
         return "\n".join([*lines, *notes, *other_readings(done["alternatives"] or ())])
 
     here.show(done, text)
+
+
+@app.command("register")
+@in_project
+def register(
+    here: Here,
+    connection: Annotated[str, typer.Argument(help="Name of a connection to PostgreSQL.")],
+    table_name: Annotated[str, typer.Argument(metavar="TABLE", help="Table, such as shop.orders.")],
+    name: Name,
+    *,
+    branch: Annotated[str, typer.Option(help="Branch to commit to.")] = "main",
+) -> None:
+    """Make a table of a database a dataset without copying it."""
+    arguments = {"connection": connection, "table": table_name, "dataset": name, "stay": True}
+    _commit(here, DirectCall("load_from_connection", arguments, branch=branch))
 
 
 @app.command("inspect")

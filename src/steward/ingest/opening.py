@@ -75,7 +75,8 @@ def connected(job: Job, address: Address) -> Iterator[Server]:
             session.execute(f"ATTACH {literal(given)} AS source (TYPE postgres, READ_ONLY)")
             yield Server(address.kind, session)
         except duckdb.Error as problem:
-            said = str(problem).partition("\n")[0]
+            # What the server said is behind the statement, which may be long.
+            said = str(problem).partition("\n")[0].rpartition('": ERROR:')[2].strip()
             for secret in (given, address.password):
                 said = said.replace(secret, "…") if secret else said
             raise Unavailable(

@@ -14,6 +14,7 @@ from steward.sandbox.contract import (
 )
 from steward.sandbox.door import Sandbox
 from steward.sandbox.guard_python import check
+from steward.sandbox.guard_sql import check as check_sql
 from steward.sandbox.providers import Place, Provider, add_provider, load_providers
 from steward.sandbox.providers.embedded import Embedded
 from steward.sandbox.query_plan import QueryPlan
@@ -38,6 +39,7 @@ __all__ = [
     "Walls",
     "add_provider",
     "check",
+    "check_sql",
     "compile_plan",
     "load_providers",
     "query_plan",

@@ -3,8 +3,8 @@
 from typing import Any
 
 from steward.broker import ToolContext
-from steward.connections import Connection, Desk, Opened, Use
-from steward.core import Conflict
+from steward.connections import Connection, DatabasePlace, Desk, Opened, Use
+from steward.core import Bug, Conflict, StewardError
 from steward.tools._calls import agreed, off_loop
 from steward.tools._installation import CONNECTIONS
 
@@ -36,3 +36,24 @@ def named(connection: Connection) -> dict[str, Any]:
 
 def source(connection: Connection) -> str:
     return f"connection:{connection.name}"
+
+
+def target_of(context: ToolContext, found: Opened) -> Any:
+    """The file's path, or the server's URL with the password in it."""
+    database = found.connection.connector.database
+    if database is None:
+        raise Bug(f"{found.connection.kind} is used as a database and has none.")
+    place: DatabasePlace = database(desk_of(context).around, found.settings, found.secrets)
+    target = place.file if place.file is not None else place.url
+    if target is None:
+        raise Bug(f"{found.connection.kind} does not say where its database is.")
+    return target
+
+
+def said_plainly(problem: StewardError, found: Opened) -> StewardError:
+    """The same error without a secret in its words, should a driver have put one there."""
+    from steward.connections import without_secrets
+
+    return type(problem)(
+        without_secrets(problem.message, found.secrets), code=problem.specific_code
+    )

@@ -24,6 +24,7 @@ from steward.tables import Table
 from steward.tools._calls import ToolSettings, bench, off_loop, plain, settings_of, source
 from steward.tools._commits import inputs, workspace
 from steward.tools._installation import SANDBOX
+from steward.tools._pushed import Pushed, mentioned, push
 from steward.versions import Dataset
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class Executed:
     response: "Response"
     found: tuple[Dataset, ...]
     """The datasets it could read."""
+    pushed: Pushed | None = None
+    """What a database answered instead of the sandbox."""
 
     @property
     def used(self) -> tuple[Dataset, ...]:
@@ -102,16 +105,42 @@ class Executed:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return tuple(source(each.name, each.version) for each in self.used)
+        outside = (self.pushed.source,) if self.pushed else ()
+        return (*outside, *(source(each.name, each.version) for each in self.used))
 
 
 async def execute(context: ToolContext, job: Job) -> Executed:
     """Runs the job in the sandbox over the branch's datasets; raises what went wrong."""
+    pushed = await _pushed(context, job) if job.kind == "sql" and not job.whole else None
+    if pushed is not None:
+        return pushed
     sandbox = context.services.use(SANDBOX)
     found, request = await off_loop(_request, context, job)
     response: Response = _storable(await sandbox.execute(request), rows=not job.whole)
     _refuse_failed(response, job)
     return Executed(response, tuple(found))
+
+
+async def _pushed(context: ToolContext, job: Job) -> Executed | None:
+    from steward.sandbox import Column, Response
+
+    limits = _limits(caps(context), job)
+    found = await off_loop(chosen, context, job.asked.datasets)
+    answer = await push(context, job.code, found, job.rows, job.parameters, limits.wall_seconds)
+    if answer is None:
+        return None
+    asked = answer.asked
+    more = f"These are the first {len(asked.rows):,} rows; there are more." if asked.more else ""
+    kinds = zip(answer.columns, asked.types, strict=True)
+    response = Response(
+        status="too_large" if more else "done",
+        message=more,
+        columns=[Column(name=name, type=kind) for name, kind in kinds],
+        rows=[list(row) for row in asked.rows],
+        sql=answer.sql,
+        tables=[each.name for each in answer.tables],
+    )
+    return Executed(_storable(response, rows=True), tuple(answer.tables), answer)
 
 
 def _storable(response: "Response", *, rows: bool) -> "Response":
@@ -147,6 +176,7 @@ def tabular(executed: Executed, **more: Any) -> Outcome:
             "rows": response.rows,
             "truncated": response.message if response.status == "too_large" else None,
             "sql": response.sql,
+            **({"read": dict(executed.pushed.read)} if executed.pushed else {}),
             **more,
         },
         summary=f"{_counted(len(response.rows), 'row')} from {_counted(count, 'dataset')}",
@@ -171,6 +201,13 @@ def caps(context: ToolContext) -> SandboxSettings:
     return settings_of(context, SETTINGS, SandboxSettings)
 
 
+def acts_as(context: ToolContext, asked: Sandboxed) -> tuple[str, ...]:
+    """Rules about questions to connections count where a query may be run by one."""
+    staying = [each for each in chosen(context, asked.datasets) if each.stays]
+    text = str(getattr(asked, "sql", "") or getattr(asked, "plan", ""))
+    return ("query_connection",) if mentioned(text, staying) else ()
+
+
 def chosen(context: ToolContext, names: Sequence[str] | None) -> list[Dataset]:
     """The datasets of the branch that code may read."""
     if names is not None:
@@ -186,6 +223,8 @@ def _request(context: ToolContext, job: Job) -> "tuple[list[Dataset], Request]":
     from steward.sandbox import Dataset as Readable
 
     found = chosen(context, job.asked.datasets)
+    if job.asked.datasets is None:
+        found = [each for each in found if not each.stays]
     versions = bench(context).versions
     readable: list[Readable] = []
     for each in found:

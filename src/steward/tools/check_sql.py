@@ -6,7 +6,15 @@ from pydantic import Field
 
 from steward.broker import CODE, PLAIN, SELECTOR, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.core import Invalid
-from steward.tools._sandboxed import Job, Parameters, Sandboxed, cost_of, estimated, execute
+from steward.tools._sandboxed import (
+    Job,
+    Parameters,
+    Sandboxed,
+    acts_as,
+    cost_of,
+    estimated,
+    execute,
+)
 
 _MOST: Final = 100
 _SAID: Final = 5
@@ -65,4 +73,5 @@ add_tool(
     effects=Effects(reads=True),
     attempts=2,
     estimate=lambda context, arguments: estimated(context, arguments, _MOST),
+    acts_as=acts_as,
 )

@@ -9,7 +9,16 @@ from pydantic import Field
 from steward.broker import PLAIN, SELECTOR, Cost, Effects, Outcome, Risk, ToolContext, add_tool
 from steward.core import StewardError
 from steward.tools._calls import off_loop
-from steward.tools._sandboxed import Executed, Job, Sandboxed, chosen, estimated, execute, tabular
+from steward.tools._sandboxed import (
+    Executed,
+    Job,
+    Sandboxed,
+    acts_as,
+    chosen,
+    estimated,
+    execute,
+    tabular,
+)
 
 if TYPE_CHECKING:
     from steward.sandbox import QueryPlan
@@ -127,4 +136,5 @@ add_tool(
     effects=Effects(reads=True),
     attempts=2,
     estimate=_cost,
+    acts_as=acts_as,
 )

@@ -15,7 +15,15 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.tools._sandboxed import Job, Parameters, Sandboxed, estimated, execute, tabular
+from steward.tools._sandboxed import (
+    Job,
+    Parameters,
+    Sandboxed,
+    acts_as,
+    estimated,
+    execute,
+    tabular,
+)
 
 
 class Query(Sandboxed):
@@ -55,4 +63,5 @@ add_tool(
     effects=Effects(reads=True),
     attempts=2,
     estimate=cost,
+    acts_as=acts_as,
 )

@@ -42,6 +42,7 @@ async def run(context: ToolContext, arguments: GetDatasetSchema) -> Outcome:
             "version": found.version,
             "rows": found.rows,
             "columns": [{"name": column.name, "type": column.type} for column in found.columns],
+            **({"stays_at": found.stays.connection} if found.stays else {}),
             "commits": [
                 {"id": each.id, "operation": each.operation, "message": each.message}
                 for each in history

@@ -16,8 +16,10 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.tools._calls import bench, heavy, listed, off_loop, source
+from steward.core import Bug
+from steward.tools._calls import bench, heavy, listed, off_loop, plain, source
 from steward.tools._commits import inputs, reading_cost, workspace
+from steward.tools._pushed import push, stays_acts_as
 from steward.versions import Dataset, Version
 from steward.workbench import Kind
 
@@ -57,7 +59,31 @@ async def _about(context: ToolContext, arguments: OneDataset, kind: Kind, verb: 
 
 
 async def profile(context: ToolContext, arguments: OneDataset) -> Outcome:
+    (chosen,) = await off_loop(inputs, context, [arguments.dataset])
+    if chosen.stays and arguments.version in (None, chosen.version):
+        return await _profile_there(context, chosen)
     return await _about(context, arguments, "profile", "Profiled")
+
+
+async def _profile_there(context: ToolContext, found: Dataset) -> Outcome:
+    """The profile of a dataset that stays elsewhere: counted there over all rows, without distributions."""
+    from steward.analysis.profile import pushed_profile, pushed_query
+
+    pushed = await push(context, pushed_query(found.name, found.columns), [found], 1)
+    if pushed is None:
+        raise Bug("A dataset that stays elsewhere was not asked there.")
+    place = pushed.read["connection"]
+    when = f"{place} on {pushed.read['at'][:16]} UTC"
+    made = pushed_profile(found.name, found.columns, pushed.asked.rows[0], when)
+    document = plain(made)
+    await off_loop(bench(context).insights.keep, context.scope, "profile", found.version, document)
+    return Outcome(
+        value={**document, "read": dict(pushed.read)},
+        summary=f"Profiled {found.name} at {place}: {made.rows:,} rows, {len(found.columns)} columns",
+        sources=(pushed.source, source(found.name, found.version)),
+        trusted=False,
+        cost=Cost(rows=1),
+    )
 
 
 async def correlate(context: ToolContext, arguments: OneDataset) -> Outcome:
@@ -108,6 +134,7 @@ add_tool(
     risk=Risk.compute,
     run=profile,
     usual=True,
+    acts_as=lambda context, arguments: stays_acts_as(context, arguments.dataset, context.branch),
     effects=Effects(reads=True),
     attempts=2,
     estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),

@@ -24,6 +24,7 @@ async def run(context: ToolContext, _arguments: ListDatasets) -> Outcome:
             "changed_at": card.changed_at.isoformat() if card.changed_at else None,
             "changed_by": card.changed_by,
             "operation": card.operation,
+            **({"stays_at": card.stays_at} if card.stays_at else {}),
         }
         for card in cards
     ]

@@ -24,9 +24,15 @@ from steward.core import Invalid, StewardError, stoppable
 from steward.ingest import Options
 from steward.tools._calls import bench, heavy, off_loop
 from steward.tools._commits import load_outcome, reconciling, version_now
-from steward.tools._connections import connection_of, desk_of, named, opened
+from steward.tools._connections import (
+    connection_of,
+    desk_of,
+    named,
+    opened,
+    said_plainly,
+    target_of,
+)
 from steward.tools._file_options import FileOptions
-from steward.tools.query_connection import said_plainly, target_of
 from steward.versions import Commit
 
 
@@ -43,6 +49,12 @@ class LoadFromConnection(Arguments):
     dataset: Annotated[str, NEW_TARGET] = Field(
         min_length=1, max_length=180, description="Name of the dataset."
     )
+    stay: Annotated[bool, PLAIN] = Field(
+        False,
+        description=(
+            "For a table of PostgreSQL: leave its rows there. Queries, previews and profiles run in the database."
+        ),
+    )
     reading: Annotated[FileOptions, PLAIN] = Field(
         FileOptions(), description="Corrections of how it is read."
     )
@@ -58,6 +70,12 @@ async def _chosen(context: ToolContext, arguments: LoadFromConnection) -> Connec
             f"{connection.connector.title}: say which {wanted} to load, and no {other}.",
             code="invalid-arguments",
         )
+    if arguments.stay and connection.kind != "postgresql":
+        raise Invalid(
+            f"Only tables of PostgreSQL can stay where they are; {connection.name} is a {connection.connector.title}. "
+            "Load a copy: leave out `stay`.",
+            code="cannot-stay",
+        )
     return connection
 
 
@@ -65,8 +83,9 @@ async def dry_run(context: ToolContext, arguments: LoadFromConnection) -> Previe
     connection = await _chosen(context, arguments)
     before = await off_loop(version_now, context, arguments.dataset)
     what = arguments.table or arguments.object
+    how = " (its rows stay there)" if arguments.stay else ""
     return Preview(
-        summary=f"{'Replace' if before else 'Make'} {arguments.dataset} from {what} of {connection.name}",
+        summary=f"{'Replace' if before else 'Make'} {arguments.dataset} from {what} of {connection.name}{how}",
         details={"place": connection.place, "replaces": before},
         payload={"connection": named(connection), "replaces": before},
     )
@@ -107,9 +126,15 @@ def _from_database(context: ToolContext, found: Opened, arguments: LoadFromConne
     target = target_of(context, found)
     options = replace(arguments.reading.options(), table=arguments.table)
     try:
+        bringing = bench(context).bringing
+        if arguments.stay:
+            who, name = (context.scope, context.author), arguments.connection
+            return bringing.register(
+                *who, str(target), name, arguments.dataset, options, context.branch
+            )
         if isinstance(target, Path):
             return _loaded(context, target, target.name, arguments.dataset, options)
-        _, commit = bench(context).bringing.load_server(
+        _, commit = bringing.load_server(
             context.scope,
             context.author,
             target,

@@ -1,6 +1,6 @@
 """Some rows of a dataset, filtered and sorted."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -16,8 +16,11 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
+from steward.core import Bug
+from steward.tables import literal, quote
 from steward.tools._calls import bench, off_loop, plain, source
 from steward.tools._commits import workspace
+from steward.tools._pushed import push, stays_acts_as
 from steward.versions import Dataset
 from steward.workbench import Filter, RowPage, Sort
 
@@ -51,8 +54,13 @@ class PreviewRows(Arguments):
 
 
 async def run(context: ToolContext, arguments: PreviewRows) -> Outcome:
+    at = arguments.at or context.branch
+    chosen = await off_loop(workspace(context).dataset, arguments.dataset, at)
+    if chosen.stays:
+        return await _pushed(context, arguments, chosen)
+
     def look() -> tuple[Dataset, RowPage]:
-        found = workspace(context).dataset(arguments.dataset, arguments.at or context.branch)
+        found = chosen
         page = bench(context).datasets.rows(
             context.scope,
             found.version,
@@ -80,6 +88,57 @@ async def run(context: ToolContext, arguments: PreviewRows) -> Outcome:
     )
 
 
+_COMPARED: Final = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+async def _pushed(context: ToolContext, arguments: PreviewRows, found: Dataset) -> Outcome:
+    """The page as its database gives it; only there is it known how many rows there are now."""
+    wanted = " AND ".join(_condition(each) for each in arguments.filters)
+    order = ", ".join(
+        f"{quote(each.column)}{' DESC' if each.descending else ''}" for each in arguments.sort
+    )
+    sql = (
+        f"SELECT * FROM {quote(found.name)}"
+        + (f" WHERE {wanted}" if wanted else "")
+        + (f" ORDER BY {order}" if order else "")
+        + f" LIMIT {arguments.limit:d} OFFSET {arguments.offset:d}"
+    )
+    pushed = await push(context, sql, [found], arguments.limit)
+    if pushed is None:
+        raise Bug("A dataset that stays elsewhere was not asked there.")
+    rows, stays = pushed.asked.rows, pushed.read["connection"]
+    return Outcome(
+        value={
+            "dataset": found.name,
+            "version": found.version,
+            "columns": plain(found.columns),
+            "rows": [[None if cell is None else str(cell) for cell in row] for row in rows],
+            "offset": arguments.offset,
+            "total": found.rows,
+            "read": dict(pushed.read),
+        },
+        summary=f"{len(rows)} rows of {found.name}, which stays at {stays}",
+        sources=(pushed.source, source(found.name, found.version)),
+        trusted=False,
+        cost=Cost(rows=len(rows)),
+    )
+
+
+def _condition(asked: RowFilter) -> str:
+    column = quote(asked.column)
+    if asked.operator in ("empty", "filled"):
+        return f"{column} IS {'NOT ' if asked.operator == 'filled' else ''}NULL"
+    if asked.operator in _COMPARED:
+        return f"{column} {_COMPARED[asked.operator]} {literal(asked.value)}"
+    found = f"strpos(lower(CAST({column} AS VARCHAR)), lower({literal(asked.value)}))"
+    return f"{found} {'= 1' if asked.operator == 'starts' else '> 0'}"
+
+
+def _acts_as(context: ToolContext, arguments: PreviewRows) -> tuple[str, ...]:
+    at = arguments.at or context.branch
+    return stays_acts_as(context, arguments.dataset, at)
+
+
 add_tool(
     name="preview",
     title="Look at rows",
@@ -92,4 +151,5 @@ add_tool(
     effects=Effects(reads=True),
     attempts=3,
     estimate=lambda _context, arguments: Cost(rows=arguments.limit),
+    acts_as=_acts_as,
 )

@@ -1,6 +1,7 @@
 """The name under which flows run SQL: the same call as execute_sql."""
 
 from steward.broker import Effects, Risk, add_tool
+from steward.tools._sandboxed import acts_as
 from steward.tools.execute_sql import Query, cost, run
 
 add_tool(
@@ -14,4 +15,5 @@ add_tool(
     effects=Effects(reads=True),
     attempts=2,
     estimate=cost,
+    acts_as=acts_as,
 )

@@ -17,10 +17,10 @@ from steward.broker import (
     ToolContext,
     add_tool,
 )
-from steward.connections import DatabasePlace, Opened
-from steward.core import Bug, StewardError
+from steward.connections import Opened
+from steward.core import StewardError
 from steward.tools._calls import bench, off_loop
-from steward.tools._connections import connection_of, desk_of, opened, source
+from steward.tools._connections import connection_of, opened, said_plainly, source, target_of
 
 MOST_ROWS = 1_000
 
@@ -80,27 +80,6 @@ def _asked(context: ToolContext, found: Opened, sql: str, limit: int) -> Any:
         return bringing.query_source(target, found.connection.name, sql, limit, private=True)
     except StewardError as problem:
         raise said_plainly(problem, found) from None
-
-
-def target_of(context: ToolContext, found: Opened) -> Any:
-    """The file's path, or the server's URL with the password in it."""
-    database = found.connection.connector.database
-    if database is None:
-        raise Bug(f"{found.connection.kind} is used as a database and has none.")
-    place: DatabasePlace = database(desk_of(context).around, found.settings, found.secrets)
-    target = place.file if place.file is not None else place.url
-    if target is None:
-        raise Bug(f"{found.connection.kind} does not say where its database is.")
-    return target
-
-
-def said_plainly(problem: StewardError, found: Opened) -> StewardError:
-    """The same error without a secret in its words, should a driver have put one there."""
-    from steward.connections import without_secrets
-
-    return type(problem)(
-        without_secrets(problem.message, found.secrets), code=problem.specific_code
-    )
 
 
 add_tool(

@@ -6,7 +6,7 @@ what changed. Operations on data take the `Table` of a version and know nothing 
 
 from steward.versions._branches import MAIN
 from steward.versions._edit import Counts
-from steward.versions._manifest import Layout
+from steward.versions._manifest import Layout, Stays
 from steward.versions._names import checked_dataset_name
 from steward.versions._record import Draft, calls_only, on_ticket
 from steward.versions._versions import Versions
@@ -62,6 +62,7 @@ __all__ = [
     "Merge",
     "SetCells",
     "Sizes",
+    "Stays",
     "Touched",
     "UndoPlan",
     "Update",

@@ -9,7 +9,7 @@ from typing import Final
 import duckdb
 import sqlalchemy as sa
 
-from steward.core import Clock, NotFound, copied, fault
+from steward.core import Clock, Conflict, NotFound, copied, fault
 from steward.store import Database, Scope, Transaction
 from steward.tables import DEFAULT_LIMITS, Limits, session
 from steward.versions import _tables as tables
@@ -55,8 +55,25 @@ class Content:
         with session(self._limits, self.parts.scratch) as fresh:
             yield fresh
 
+    def described(self, scope: Scope, version_id: str) -> Version:
+        return described(self._load(scope, version_id))
+
     def manifest(self, scope: Scope, version_id: str) -> Manifest:
-        return self._load(scope, version_id)
+        found = self._load(scope, version_id)
+        if found.stays is not None:
+            raise Conflict(
+                f"The rows of this dataset stay at the connection {found.stays.connection!r}. Only queries, previews "
+                "and profiles run there. For anything else load a copy of the table "
+                f"{found.stays.table!r}: load_from_connection without `stay`.",
+                code="stays-elsewhere",
+            )
+        return found
+
+    def register(self, scope: Scope, manifest: Manifest) -> Version:
+        """A version of a table that stays where it is."""
+        with self._database.write(scope) as tx:
+            self._insert(tx, manifest, self._clock.now())
+        return described(manifest)
 
     def write(
         self,

@@ -9,7 +9,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from steward.core import Bug
 from steward.tables import Column
 
 FORMAT: Final = 1
+ELSEWHERE: Final = 2
+"""The format of tables that are not copied: a Steward that would take them for empty refuses them."""
 
 Stat = int | float | str
 Stats = Mapping[str, tuple[Stat, Stat]]
@@ -85,12 +87,25 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Stays:
+    """Where the rows are of a table that is not copied, and what it was like when it was registered."""
+
+    connection: str
+    schema: str
+    table: str
+    rows: int
+    columns: tuple[str, ...]
+    """What the source calls the columns, in their order."""
+
+
+@dataclass(frozen=True)
 class Manifest:
     columns: tuple[StoredColumn, ...]
     segments: tuple[Segment, ...]
     layout: Layout = Layout()
     origin: str | None = None
     """The version whose row ids this one continues; None for a table written afresh."""
+    stays: Stays | None = None
 
     @cached_property
     def id(self) -> str:
@@ -107,7 +122,7 @@ class Manifest:
 
     @cached_property
     def rows(self) -> int:
-        return sum(segment.live_rows for segment in self.segments)
+        return self.stays.rows if self.stays else sum(s.live_rows for s in self.segments)
 
     @cached_property
     def size(self) -> int:
@@ -136,7 +151,8 @@ class Manifest:
 
 def unpack(data: bytes) -> Manifest:
     document = json.loads(zlib.decompress(data))
-    if document["format"] != FORMAT:
+    stays = document.get("stays")
+    if document["format"] != (ELSEWHERE if stays else FORMAT):
         raise Bug(
             f"A version is stored in format {document['format']}, this Steward knows {FORMAT}."
         )
@@ -145,17 +161,19 @@ def unpack(data: bytes) -> Manifest:
         segments=tuple(_segment(item) for item in document["segments"]),
         layout=Layout(tuple(document["key"]), tuple(document["sort"])),
         origin=document["origin"],
+        stays=Stays(**{**stays, "columns": tuple(stays["columns"])}) if stays else None,
     )
 
 
 def _document(manifest: Manifest) -> dict[str, Any]:
     return {
-        "format": FORMAT,
+        "format": ELSEWHERE if manifest.stays else FORMAT,
         "columns": [[c.name, c.type, c.stored_name, c.stored_type] for c in manifest.columns],
         "key": list(manifest.layout.key),
         "sort": list(manifest.layout.sort),
         "origin": manifest.origin,
         "segments": [_row(segment) for segment in manifest.segments],
+        **({"stays": asdict(manifest.stays)} if manifest.stays else {}),
     }
 
 

@@ -16,7 +16,7 @@ from steward.versions._content import Content, described
 from steward.versions._delta import Exported, export_delta
 from steward.versions._edit import Counts
 from steward.versions._iceberg import conversions, export_iceberg
-from steward.versions._manifest import Layout, Stat
+from steward.versions._manifest import Layout, Manifest, Stat, Stays, StoredColumn
 from steward.versions._parquet_joining import export_parquet
 from steward.versions._parts import Parts
 from steward.versions._pins import Pins
@@ -122,7 +122,12 @@ class Versions:
         return described(self._content.compact(scope, version))
 
     def get(self, scope: Scope, version: str) -> Version:
-        return described(self._content.manifest(scope, version))
+        return self._content.described(scope, version)
+
+    def register(self, scope: Scope, columns: Sequence[Column], stays: Stays) -> Version:
+        """A table that stays where it is, as a version that no branch has yet."""
+        stored = tuple(StoredColumn(each.name, each.type, each.name, each.type) for each in columns)
+        return self._content.register(scope, Manifest(stored, (), stays=stays))
 
     def table(
         self,

@@ -14,6 +14,7 @@ from steward.versions import _undo
 from steward.versions._branches import MAIN, Branches
 from steward.versions._content import Content
 from steward.versions._history import History, Row, branch
+from steward.versions._manifest import unpack
 from steward.versions._read import table
 from steward.versions._record import Recorder, as_kind, refuse_lookalikes
 from steward.versions.diffs import CommitDiff
@@ -30,9 +31,11 @@ from steward.versions.results import (
 )
 
 _VERSIONS = Prepared(
-    sa.select(*(tables.versions.c[name] for name in ("id", "rows", "bytes", "columns"))).where(
-        tables.versions.c.id.in_(sa.bindparam("ids", expanding=True))
-    )
+    sa.select(
+        *(tables.versions.c[name] for name in ("id", "rows", "bytes", "columns")),
+        # Without a byte here, its rows may be elsewhere: the manifest says so.
+        sa.case((tables.versions.c.bytes == 0, tables.versions.c.manifest)).label("manifest"),
+    ).where(tables.versions.c.id.in_(sa.bindparam("ids", expanding=True)))
 )
 
 
@@ -195,7 +198,8 @@ class View:
 
 def _dataset(name: str, row: Row) -> Dataset:
     columns = tuple(Column(column, kind) for column, kind in row.columns)
-    return Dataset(name, row.id, row.rows, row.bytes, columns)
+    stays = unpack(row.manifest).stays if row.manifest else None
+    return Dataset(name, row.id, row.rows, row.bytes, columns, stays)
 
 
 def _versions(history: History, ids: set[str]) -> Mapping[str, Row]:

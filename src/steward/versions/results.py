@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from steward.core import Conflict
 from steward.tables import Column
-from steward.versions._manifest import Layout
+from steward.versions._manifest import Layout, Stays
 
 Kind = Literal["dataset", "file"]
 Role = Literal["added", "removed", "changed"]
@@ -88,6 +88,8 @@ class Dataset:
     rows: int
     bytes: int
     columns: tuple[Column, ...]
+    stays: Stays | None = None
+    """Where its rows are, if they were not copied."""
 
 
 @dataclass(frozen=True)

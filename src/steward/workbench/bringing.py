@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from steward.core import Invalid, NetworkLevel, report
 from steward.ingest import Inspection, Limits, Loaded, Options, isolation, parse_address
 from steward.store import Scope
-from steward.tables import Scratch, parquet_source
-from steward.versions import MAIN, Commit, Draft, FileEntry, Versions
+from steward.tables import Column, Scratch, parquet_source, quote
+from steward.versions import MAIN, Commit, Draft, FileEntry, Stays, Versions
 from steward.workbench.uploads import Upload, Uploads
 
 if TYPE_CHECKING:
@@ -202,6 +202,46 @@ class Bringing:
         )
         return loaded, self._versions.workspace(scope, author).commit(draft, branch)
 
+    def register(
+        self,
+        scope: Scope,
+        author: str,
+        url: str,
+        connection: str,
+        dataset: str,
+        options: Options,
+        branch: str = MAIN,
+    ) -> Commit:
+        """Makes a table of a PostgreSQL server a dataset without copying it: only its columns are kept."""
+        self._versions.workspace(scope, author).refuse_lookalike(dataset, branch)
+        if options.table is None:
+            raise Invalid("Say which table stays where it is.", code="which-table")
+        report("Looking at the table")
+        seen = self.inspect_server(url, options, private=True)
+        schema, _, table = (seen.table or "").rpartition(".")
+        count = f"SELECT count(*) FROM {quote(schema or 'public')}.{quote(table)}"
+        counted = self.query_source(url, connection, count, private=True)
+        rows = int(counted.rows[0][0])
+        columns = [Column(each.name, each.type) for each in seen.columns]
+        names = tuple(each.original_name or each.name for each in seen.columns)
+        stays = Stays(connection, schema or "public", table, rows, names)
+        version = self._versions.register(scope, columns, stays)
+        source = parse_address(url).shown()
+        draft = Draft(
+            message=f"Register {dataset}: stays at {connection}",
+            operation="register",
+            arguments={
+                "source": source,
+                "dataset": dataset,
+                "table": seen.table,
+                "records": rows,
+                "rejected": 0,
+            },
+            datasets={dataset: version.id},
+            lineage={dataset: {"operation": "register", "source": source, "table": table}},
+        )
+        return self._versions.workspace(scope, author).commit(draft, branch)
+
     def query_source(
         self,
         source: Path | str,
@@ -210,12 +250,13 @@ class Bringing:
         most: int = 1,
         *,
         private: bool = False,
+        seconds: int = _QUERY_SECONDS,
     ) -> "Asked":
         """A few rows of a database server or file, read-only; without SQL: what the database says it is.
 
         A URL may hold a password: it is passed to the reading process and kept nowhere.
         """
-        limits = replace(self._limits, wall_seconds=_QUERY_SECONDS, cpu_seconds=_QUERY_SECONDS)
+        limits = replace(self._limits, wall_seconds=seconds, cpu_seconds=seconds)
         return isolation.query(
             source,
             name,

@@ -36,6 +36,8 @@ class DatasetCard:
     changed_at: datetime | None
     changed_by: str | None
     operation: str | None
+    stays_at: str | None = None
+    """The connection where its rows are, if they were not copied."""
 
 
 class SearchedValues:
@@ -183,4 +185,5 @@ def _card(dataset: Dataset, last: Touched | None) -> DatasetCard:
         changed_at=last.at if last else None,
         changed_by=last.by if last else None,
         operation=last.operation if last else None,
+        stays_at=dataset.stays.connection if dataset.stays else None,
     )

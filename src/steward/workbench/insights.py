@@ -57,6 +57,10 @@ class Insights:
 
         return self._known_or_computed(scope, "profile", [version], compute)
 
+    def keep(self, scope: Scope, kind: Kind, version: str, found: Document) -> None:
+        """Remembers what was found out elsewhere."""
+        self._remember(scope, kind, _subject([version]), found)
+
     def known(self, scope: Scope, kind: Kind, version: str) -> Document | None:
         """What was computed of a version before."""
         return self._known(scope, kind, _subject([version]))
@@ -136,7 +140,7 @@ class Insights:
         return [
             dataset
             for dataset in self._versions.workspace(scope, author).datasets(branch)
-            if (names is None and not dataset.name.endswith(" (rejects)"))
+            if (names is None and not dataset.stays and not dataset.name.endswith(" (rejects)"))
             or (names is not None and dataset.name in names)
         ]
 

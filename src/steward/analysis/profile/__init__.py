@@ -1,5 +1,6 @@
 """Profiles: exact counts, distributions, patterns, meanings, personal data and keys of a table."""
 
+from steward.analysis.profile.pushed import pushed_profile, pushed_query
 from steward.analysis.profile.results import (
     ColumnProfile,
     Dates,
@@ -25,4 +26,6 @@ __all__ = [
     "Progress",
     "Text",
     "profile",
+    "pushed_profile",
+    "pushed_query",
 ]

@@ -34,6 +34,9 @@ class DatasetOut(Output):
     changed_at: datetime | None
     changed_by: str | None
     operation: str | None
+    stays_at: str | None = Field(
+        None, description="The connection where its rows are, if they were not copied."
+    )
 
 
 class SchemaOut(Output):

@@ -1,5 +1,5 @@
 /** One dataset: its rows, what is in them, what can be done to them and what was done. */
-import { Tabs } from '@mantine/core';
+import { Alert, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
@@ -34,6 +34,9 @@ const TABS: Tab[] = [
   { id: 'history', label: 'History', component: lazy(() => import('./history/HistoryTab')) },
   { id: 'compare', label: 'Compare', component: lazy(() => import('./diff/CompareTab')) },
 ];
+
+/** Tabs that work on rows that stay where they are. */
+const THERE = new Set(['profile', 'history']);
 
 export default function DatasetPage() {
   const project = useProject();
@@ -73,13 +76,33 @@ export default function DatasetPage() {
           TABS.map(({ id, component: Content }) => (
             <Tabs.Panel key={id} value={id}>
               <Suspense fallback={<LoadingLines />}>
-                {query.data ? <Content dataset={query.data} /> : <LoadingLines />}
+                {!query.data ? (
+                  <LoadingLines />
+                ) : query.data.stays_at && !THERE.has(id) ? (
+                  <Stays dataset={query.data} place={query.data.stays_at} />
+                ) : (
+                  <Content dataset={query.data} />
+                )}
               </Suspense>
             </Tabs.Panel>
           ))
         )}
       </Page>
     </Tabs>
+  );
+}
+
+/** What can be done with rows that were not copied, and how to get the rest. */
+function Stays({ dataset, place }: { dataset: Dataset; place: string }) {
+  return (
+    <Stack gap="sm">
+      <Alert variant="light">
+        {`The rows of this dataset stay at the connection “${place}”. Ask about them in the chat or with SQL: the question runs there. To edit, clean, chart or join them, load a copy.`}
+      </Alert>
+      <Text size="sm">
+        {dataset.columns.map(({ name, type }) => `${name} (${type})`).join(', ')}
+      </Text>
+    </Stack>
   );
 }
 

@@ -31,17 +31,24 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
     {
       id: 'name',
       header: 'Name',
-      cell: ({ name }) => (
-        <Anchor
-          component={Link}
-          to={datasetPath(projectId, name)}
-          className="row-link"
-          c="inherit"
-          fw={500}
-          size="sm"
-        >
-          {name}
-        </Anchor>
+      cell: ({ name, stays_at }) => (
+        <>
+          <Anchor
+            component={Link}
+            to={datasetPath(projectId, name)}
+            className="row-link"
+            c="inherit"
+            fw={500}
+            size="sm"
+          >
+            {name}
+          </Anchor>
+          {stays_at && (
+            <Text span size="sm" c="dimmed">
+              {` stays at ${stays_at}`}
+            </Text>
+          )}
+        </>
       ),
     },
     {
