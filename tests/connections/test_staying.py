@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from steward.core import reaching_for
 from steward.core.errors import (
     Conflict,
     Denied,
@@ -90,7 +91,7 @@ def test_a_query_runs_there_and_says_so(staying: Room) -> None:
     found = asked(
         staying,
         'WITH big AS (SELECT * FROM "remote orders" WHERE id > $least) '
-        'SELECT count(*) AS Cases, sum(Amount) AS "Total", max(at) FROM big',
+        'SELECT count(*) AS Cases, sum(Amount) AS "Total", max("at") FROM big',
         parameters={"least": 10},
     )
     assert found.value["rows"][0][:2] == [10, 170.5]
@@ -225,7 +226,7 @@ def test_a_table_that_changed_or_vanished_is_told(staying: Room, engine: sa.Engi
 
 def test_a_slow_source_is_left(staying: Room) -> None:
     bringing = staying.steward.workbench.bringing
-    with pytest.raises(TooLarge, match="longer than"):
+    with reaching_for(staying.scope), pytest.raises(TooLarge, match="longer than"):
         bringing.query_source(
             _url(staying), "warehouse", "SELECT n FROM slow", private=True, seconds=2
         )
@@ -246,9 +247,10 @@ def test_another_project_sees_nothing_of_it(staying: Room) -> None:
     version = staying.workspace.dataset("remote orders").version
     with pytest.raises(NotFound):
         staying.steward.workbench.versions.get(other, version)
-    context = replace(_context(staying, sandbox=object()), scope=other)
-    with pytest.raises(StewardError):
-        staying.call("execute_sql", {"sql": 'SELECT * FROM "remote orders"'}, context)
+    context = replace(_context(staying), scope=other)
+    call = {"sql": 'SELECT * FROM "remote orders"', "datasets": ["remote orders"]}
+    with pytest.raises(NotFound):
+        staying.call("execute_sql", call, context)
 
 
 def test_rules_about_connections_count_for_it(staying: Room) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from steward.broker import ToolContext
-from steward.core import Invalid, StewardError
+from steward.core import Invalid, NotFound, StewardError
 from steward.tools._calls import bench, clock_of, off_loop
 from steward.tools._commits import workspace
 from steward.tools._connections import connection_of, opened, said_plainly, source, target_of
@@ -73,7 +73,10 @@ async def push(
 
 def stays_acts_as(context: ToolContext, name: str, at: str) -> tuple[str, ...]:
     """Rules about questions to connections count for a dataset that stays at one."""
-    known = workspace(context).datasets(at, [name])
+    try:
+        known = workspace(context).datasets(at, [name])
+    except NotFound:
+        return ()
     return ("query_connection",) if any(each.stays for each in known) else ()
 
 

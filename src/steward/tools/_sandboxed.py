@@ -203,7 +203,8 @@ def caps(context: ToolContext) -> SandboxSettings:
 
 def acts_as(context: ToolContext, asked: Sandboxed) -> tuple[str, ...]:
     """Rules about questions to connections count where a query may be run by one."""
-    staying = [each for each in chosen(context, asked.datasets) if each.stays]
+    known = workspace(context).datasets(context.branch, asked.datasets)
+    staying = [each for each in known if each.stays]
     text = str(getattr(asked, "sql", "") or getattr(asked, "plan", ""))
     return ("query_connection",) if mentioned(text, staying) else ()
 

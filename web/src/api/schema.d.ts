@@ -9157,6 +9157,11 @@ export interface components {
             operation: string | null;
             /** Rows */
             rows: number;
+            /**
+             * Stays At
+             * @description The connection where its rows are, if they were not copied.
+             */
+            stays_at: string | null;
             /** Version */
             version: string;
         };
