@@ -54,7 +54,6 @@ CALLS = [
         "clean",
         {"dataset": "crm_customers", "operation": "collapse_spaces", "target": "tidy"},
     ),
-    ("encrypt_columns", {"dataset": "crm_customers", "columns": {"email": "random"}}),
     (
         "redact",
         {"dataset": "crm_customers", "columns": {"email": {"method": "hash"}}},

@@ -150,7 +150,8 @@ add_tool(
     risk=Risk.secret,
     run=reveal,
     dry_run=preview_reveal,
-    effects=Effects(reads=True),
+    # It leaves a permission behind, and a person takes the values along.
+    effects=Effects(reads=True, writes=True, hands_out=True),
     direct_only=True,
     idempotent=True,
 )
