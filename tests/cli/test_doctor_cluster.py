@@ -13,7 +13,7 @@ import pytest
 from steward.app import Finding, diagnose, open_steward
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
 from steward.app.foundation import open_sandbox
-from steward.core import Settings, SystemClock
+from steward.core import MovableClock, Settings, SystemClock
 from steward.core.settings import SandboxSettings
 from steward.testing import Installation, NatsServer
 from tests.runs.test_workers import serving, until
@@ -104,6 +104,13 @@ def test_code_may_read_data_that_is_kept_in_s3(tmp_path: Path) -> None:
     assert not (tmp_path / "blobs").exists()
 
 
+async def _tick(clock: MovableClock) -> None:
+    """A clock that stands would give the same answer twice."""
+    while True:
+        clock.advance(seconds=0.001)
+        await asyncio.sleep(0.01)
+
+
 @pytest.mark.every_database
 def test_workers_are_seen_while_they_serve(installation: Installation) -> None:
     steward = installation.steward
@@ -132,6 +139,7 @@ def test_workers_are_seen_while_they_serve(installation: Installation) -> None:
             await until(lambda: bool(steward.runs.presence.seen()))
             (seen,) = steward.runs.presence.seen()
             assert (seen.holder, seen.queues, seen.concurrency) == (worker.holder, ("cpu",), 3)
+            ticking = asyncio.create_task(_tick(installation.clock))
             found = await asyncio.to_thread(finding)
             assert found.state == "warning", found
             assert "clocks differ from this machine's" in found.message
@@ -139,6 +147,7 @@ def test_workers_are_seen_while_they_serve(installation: Installation) -> None:
             found = await asyncio.to_thread(finding)
             assert found.state == "ok", found
             assert "all answered within" in found.message
+            ticking.cancel()
 
     asyncio.run(work())
     assert steward.runs.presence.seen() == []
