@@ -13,17 +13,17 @@ def lazily(door: str) -> Callable[[str], Any]:
     """The `__getattr__` of a door: it loads what the door imports under `if TYPE_CHECKING`."""
 
     def load(name: str) -> Any:
-        module = _modules(door).get(name)
-        if module is None:
+        found = _modules(door).get(name)
+        if found is None:
             raise AttributeError(f"module {door!r} has no attribute {name!r}")
-        return getattr(import_module(module), name)
+        return getattr(import_module(found[0]), found[1])
 
     return load
 
 
 @cache
-def _modules(door: str) -> dict[str, str]:
-    """Which module has each of the names, as the door's file says."""
+def _modules(door: str) -> dict[str, tuple[str, str]]:
+    """Which module has each of the names, and under which name, as the door's file says."""
     tree = ast.parse(Path(str(sys.modules[door].__file__)).read_text(encoding="utf-8"))
     later = [
         line
@@ -32,7 +32,7 @@ def _modules(door: str) -> dict[str, str]:
         for line in part.body
     ]
     return {
-        each.name: line.module
+        each.asname or each.name: (line.module, each.name)
         for line in later
         # Modules of the door itself are found by the import system.
         if isinstance(line, ast.ImportFrom) and line.module and line.module != door

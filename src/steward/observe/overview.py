@@ -215,6 +215,8 @@ class _Look:
 
     def counted_below(self, roots: Sequence[str]) -> int:
         """What ended runs below these have spent: figures of ended runs hold it already."""
+        if not roots:
+            return 0
         spent = summed(facts.c.nano_usd).label("nano_usd")
         wanted = sa.select(spent).where(
             facts.c.run_id == _RUNS.id, _RUNS.root_id.in_(roots), _RUNS.parent_id.is_not(None)

@@ -1,5 +1,8 @@
 """Untrusted SQL, query plans and Python: guarded first, then run in a process that can do no harm."""
 
+from typing import TYPE_CHECKING
+
+from steward.core.lazy_doors import lazily
 from steward.sandbox import query_plan
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.contract import (
@@ -14,12 +17,15 @@ from steward.sandbox.contract import (
 )
 from steward.sandbox.door import Sandbox
 from steward.sandbox.guard_python import check
-from steward.sandbox.guard_sql import check as check_sql
 from steward.sandbox.providers import Place, Provider, add_provider, load_providers
 from steward.sandbox.providers.embedded import Embedded
 from steward.sandbox.query_plan import QueryPlan
 from steward.sandbox.refused import Refused
 from steward.sandbox.walls import Walls
+
+if TYPE_CHECKING:
+    # Its library starts threads, and a process that has some cannot enter a user namespace.
+    from steward.sandbox.guard_sql import check as check_sql
 
 __all__ = [
     "Column",
@@ -44,3 +50,5 @@ __all__ = [
     "load_providers",
     "query_plan",
 ]
+
+__getattr__ = lazily(__name__)
