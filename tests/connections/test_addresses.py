@@ -96,7 +96,10 @@ def test_an_administrator_may_name_private_places() -> None:
     assert _resolved("Example.ORG.", "10.1.2.3", allow=("example.org",)) == ["10.1.2.3"]
     with pytest.raises(Denied):
         _resolved("10.0.0.6", allow=("10.0.0.5",))
-    for metadata in ("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"):
+    for metadata in (
+        *("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"),
+        *("::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1"),
+    ):
         with pytest.raises(Denied):
             _resolved("example.org", metadata, allow=("example.org",))
     with pytest.raises(Misconfigured):

@@ -4,6 +4,7 @@ import gzip
 from datetime import timedelta
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from steward.connections import HostPatterns, Http, HttpLimits
@@ -11,6 +12,25 @@ from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
 from tests.connections.outside import Detour, Heard, Names, certificates, ok, redirect, run, serving
 
 PUBLIC = "93.184.216.34"
+
+
+@pytest.mark.parametrize(
+    "charset", ["punycode", "PUNYCODE", "idna", "unicode_escape", "undefined", "rot13", "a\\0b"]
+)
+def test_a_server_cannot_name_a_codec_that_is_no_charset(charset: str) -> None:
+    """One of them takes the square of a text's length; another one makes halves of characters."""
+    body = b"caf\\ud800-\xc3\xa9"
+
+    async def work() -> None:
+        declared = f"Content-Type: text/plain; charset={charset}"
+        async with serving(lambda _: ok(body, declared)) as server:
+            http, url = Http(allow_private=["127.0.0.1"]), f"http://127.0.0.1:{server.port}/"
+            answer = await http.request("GET", url)
+            async with httpx2.AsyncClient(transport=http.transport()) as library:
+                other = await library.get(url)
+        assert answer.text == other.text == body.decode()
+
+    run(work)
 
 
 def test_a_request_reaches_a_host_that_an_administrator_named() -> None:

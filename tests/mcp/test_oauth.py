@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hashlib
+import json
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -282,6 +283,27 @@ def test_a_program_revokes_its_own_token(installation: Installation) -> None:
     assert installation.anonymous().post("/oauth/revoke", data=asked).status_code == 200
     assert installation.anonymous().post("/oauth/revoke", data=asked).status_code == 200
     assert not opens_door(installation, found["access_token"])
+
+
+def test_many_programs_of_a_stranger_keep_nobody_out(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.identity.client_grants._MOST_CLIENTS", 3)
+    known = registered(installation)
+    allowed(installation, known)
+    first, *_, last = [registered(installation) for _ in range(5)]
+    asked = "/api/v1/oauth/requests"
+    for client_id, status in ((known, 200), (first, 422), (last, 200)):
+        answer = installation.owner.client.post(asked, json={**ASKED, "client_id": client_id})
+        assert answer.status_code == status, answer.text
+
+
+def test_an_address_that_is_none_is_refused(installation: Installation) -> None:
+    for address in ("http://[", "", "http://127.0.0.1:1/\ud800"):
+        answer = installation.anonymous().post(
+            "/oauth/register", content=json.dumps({"redirect_uris": [address]})
+        )
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri")
 
 
 def test_a_removed_persons_programs_are_out(installation: Installation) -> None:

@@ -1,6 +1,7 @@
 """Sources of triggers: the project's own log, web addresses, folders, queues. A cursor never moves before what was found is stored."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -240,6 +241,21 @@ def test_files_of_a_folder_start_it_once_they_are_whole(room: Room, tmp_path: Pa
     assert later() == 1
     assert later() == 0
     assert events(room, shown)[0].document["data"]["name"] == "new.csv"
+
+
+def test_a_file_with_a_name_that_is_no_text_starts_it_too(room: Room, tmp_path: Path) -> None:
+    """Its name is half a character in Python, which neither journals nor databases take."""
+    services = room.installation.steward.services
+    services.add(FOLDERS.of(Folders.of([str(tmp_path)])))
+    shown = deploy(room, f"{{type: folder, path: '{tmp_path}', pattern: '*.csv', seconds: 10}}")
+    room.go_round()
+    Path(os.fsdecode(bytes(tmp_path) + b"/bad-\xff.csv")).write_text("a\n")
+    started = 0
+    for _ in range(3):
+        room.installation.clock.advance(seconds=11)
+        started += room.go_round()
+    assert started == 1
+    assert events(room, shown)[0].document["data"]["name"] == "bad-\ufffd.csv"
 
 
 def test_only_folders_that_are_open_are_looked_at(room: Room) -> None:

@@ -16,7 +16,9 @@ import sqlalchemy as sa
 from steward.connections.webhooks import sign, signing_key
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.playbooks import Arrival, EventState, Shown, Stored, TriggerEvent
+from steward.playbooks.dispatch import Dispatch
 from steward.playbooks.retries import Which
+from steward.playbooks.subscriptions import Subscription
 from steward.playbooks.watch import learned_gap
 from steward.runs import Missed
 from steward.runs.worker import QUEUES
@@ -92,6 +94,29 @@ def test_an_event_is_stored_then_runs_once(room: Room) -> None:
     room.answer(run, answer=True)
     room.go_round()
     assert states(room, shown) == ["done"]
+
+
+def test_a_trigger_that_cannot_be_looked_at_stops_no_other(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = deploy(room)
+    deploy(room, text=ORDERS.replace("id: orders", "id: others"))
+    found = room.playbooks.triggers.listed(room.editor.access)
+    [good] = [each for each in found if each.subscription.id != bad.subscription.id]
+    room.playbooks.triggers.events.store(bad.subscription, [Arrival({"amount": 1})])
+    room.playbooks.triggers.events.store(good.subscription, [Arrival({"amount": 2})])
+    look = Dispatch._looked
+
+    def looked(self: Dispatch, subscription: Subscription, *rest: Any) -> Any:
+        if subscription.id == bad.subscription.id:
+            raise RuntimeError("nobody thought of this")
+        return look(self, subscription, *rest)
+
+    monkeypatch.setattr(Dispatch, "_looked", looked)
+    assert room.go_round() == 1
+    assert (states(room, bad), states(room, good)) == (["stored"], ["running"])
+    monkeypatch.setattr(Dispatch, "_looked", look)
+    assert room.go_round() == 1
 
 
 def test_the_same_event_runs_once_within_its_window(room: Room) -> None:

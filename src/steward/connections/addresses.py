@@ -19,7 +19,7 @@ from ipaddress import (
 )
 from typing import Final
 
-from steward.core import Denied, Misconfigured, Unavailable
+from steward.core import Denied, Misconfigured, Unavailable, forms_of
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -126,7 +126,7 @@ class Allowed:
     def covers(self, host: str, address: Address) -> bool:
         if any(address in network for network in self.networks):
             return True
-        if address in _METADATA or address.is_link_local or address.is_multicast:
+        if any(e in _METADATA or e.is_link_local or e.is_multicast for e in forms_of(address)):
             # A name is no licence for these: whoever runs the name could point it there.
             return False
         return host in self.names

@@ -22,6 +22,7 @@ from steward.connections.addresses import (
     resolve_by_system,
     resolve_checked,
 )
+from steward.connections.charsets import charset_in, read_text
 from steward.connections.client_certificate import ClientCertificate
 from steward.connections.hosts import Place, place_of
 from steward.core import Denied, Invalid, TooLarge, Unavailable
@@ -81,12 +82,7 @@ class HttpAnswer:
     @property
     def text(self) -> str:
         """The body as text: by the declared character set where it is known, else UTF-8."""
-        declared = (self.header("content-type") or "").lower().partition("charset=")[2]
-        name = declared.partition(";")[0].strip(" \"'") or "utf-8"
-        try:
-            return self.body.decode(name, "replace")
-        except LookupError:
-            return self.body.decode("utf-8", "replace")
+        return read_text(self.body, charset_in(self.header("content-type") or ""))
 
 
 class Http:
@@ -336,6 +332,11 @@ class _Checked(httpx2.AsyncBaseTransport):
             response = await self._below.handle_async_request(request)
         finally:
             request.url = meant
+        kind = response.headers.get("content-type", "")
+        # The library that asked would take the server's word for it.
+        if "charset" in kind.lower():
+            plain = kind.partition(";")[0]
+            response.headers["content-type"] = f"{plain}; charset={charset_in(kind)}"
         stream = response.stream
         if isinstance(stream, httpx2.AsyncByteStream):
             response.stream = _Bounded(stream, place, self._most)

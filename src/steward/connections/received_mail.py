@@ -1,6 +1,5 @@
 """Mail as it arrives: its headers, text and attachments, read within bounds that a mail bomb does not pass."""
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from email.utils import getaddresses, parsedate_to_datetime
 from html.parser import HTMLParser
 from typing import Final
 
+from steward.connections.charsets import read_text
+
 MOST_MAIL_BYTES: Final = 25 << 20
 _MOST_LINES: Final = 500_000
 _MOST_LEVELS: Final = 50
@@ -25,8 +26,6 @@ _MOST_PARAMETERS: Final = 2_000
 _MOST_COMMENTS: Final = 50
 _MOST_ADDRESSES: Final = 100
 _LONGEST_NAME: Final = 180
-_NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
-"""Codecs of Python that are no charsets; two of them take the square of a text's length."""
 _NESTED: Final = re.compile(rb"boundary\s*=|content-type:\s*message/", re.IGNORECASE)
 _STRAY: Final = re.compile(r"(?:<(?![a-zA-Z/!?]))+")
 """What looks like the beginning of a tag and is none; the parser would hand out each of them by itself."""
@@ -210,13 +209,7 @@ def _text(part: Message) -> str:
     decoded = part.get_payload(decode=True)
     content = decoded if isinstance(decoded, bytes) else b""
     content = content[: 4 * _MOST_TEXT]
-    charset = part.get_content_charset() or "utf-8"
-    try:
-        if codecs.lookup(charset).name in _NO_CHARSETS:
-            charset = "utf-8"
-        return content.decode(charset, "replace")
-    except LookupError:
-        return content.decode("utf-8", "replace")
+    return read_text(content, part.get_content_charset() or "utf-8")
 
 
 class _Words(HTMLParser):

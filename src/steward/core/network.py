@@ -27,9 +27,14 @@ MOST_RULES: Final = 500
 _RULE: Final = re.compile(
     r"(?P<host>\[[0-9a-f:./]+\]|\*|(?:\*\.)?[a-z0-9_][a-z0-9._-]{0,252}(?:/\d{1,3})?)(?::(?P<first>\d{1,5})(?:-(?P<last>\d{1,5}))?)?"
 )
-_BARE_V6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*(/\d{1,3})?")
+_BARE_V6: Final = re.compile(r"[0-9a-f:.]+(/\d{1,3})?")
 _NAT64: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _GLOBAL_V6: Final = IPv6Network("2000::/3")
+# Python calls these global, but what is behind them is not: other addresses are embedded, or a cloud answers.
+_NOT_PUBLIC: Final = tuple(
+    ip_network(text) for text in ("64:ff9b::/96", "2002::/16", "168.63.129.16/32")
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class _Rule:
 
     def covers_address(self, address: IpAddress) -> bool:
         if self.host == "private":
-            return not address.is_global or address.is_multicast
+            return not is_public(address)
         network = self.network
         return network is not None and network.version == address.version and address in network
 
@@ -119,7 +124,7 @@ def check_reach(
             rule = _parsed(text)
             if rule.first <= port <= rule.last and (
                 rule.covers_name(name, is_address=is_address)
-                or any(rule.covers_address(form) for place in places for form in _forms(place))
+                or any(rule.covers_address(form) for place in places for form in forms_of(place))
             ):
                 raise level.refuse(shown, f"the rule {text!r}", "denies")
     for level in levels:
@@ -143,6 +148,13 @@ def check_programs(levels: Sequence[NetworkLevel], program: str) -> None:
                 f"of the {level.name} does not except programs. {level.remedy}",
                 code="network-policy",
             )
+
+
+def is_public(address: IpAddress) -> bool:
+    if isinstance(address, IPv6Address) and address not in _GLOBAL_V6:
+        return False
+    inside = any(address.version == net.version and address in net for net in _NOT_PUBLIC)
+    return address.is_global and not address.is_multicast and not inside
 
 
 def levels_to_json(levels: Sequence[NetworkLevel]) -> list[dict[str, Any]]:
@@ -183,7 +195,7 @@ def reaching_scope() -> Any:
 @lru_cache(maxsize=10_000)
 def _parsed(text: str) -> _Rule:
     lowered = text.strip().lower().removesuffix(".")
-    if _BARE_V6.fullmatch(lowered):
+    if lowered.count(":") > 1 and _BARE_V6.fullmatch(lowered):
         lowered = f"[{lowered}]"
     found = _RULE.fullmatch(lowered)
     if found is None:
@@ -198,7 +210,7 @@ def _parsed(text: str) -> _Rule:
     network = None
     if ":" in host or "/" in host or host.replace(".", "").isdigit():
         try:
-            network = ip_network(host)
+            network = _unmapped_network(ip_network(host))
         except ValueError:
             raise Invalid(
                 f"{text[:100]!r} is not a network: the bits after the prefix must be 0, as in 10.0.0.0/8."
@@ -226,7 +238,15 @@ def _unmapped(address: IpAddress) -> IpAddress:
     return mapped or address
 
 
-def _forms(address: IpAddress) -> list[IpAddress]:
+def _unmapped_network(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
+    """Addresses are compared as those of the older kind where they are that, so networks are too."""
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+        older = IPv4Address(int(network.network_address) & 0xFFFFFFFF)
+        return IPv4Network((older, network.prefixlen - 96))
+    return network
+
+
+def forms_of(address: IpAddress) -> list[IpAddress]:
     """An address and those of the older kind that it embeds: a rule about one is a rule about the other."""
     found: list[IpAddress] = [address]
     if isinstance(address, IPv6Address):

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from steward.core import Clock, Ids, Invalid, NotFound, RateLimited
+from steward.core import Clock, Ids, Invalid, NotFound
 from steward.identity._tables import api_tokens, client_grants, registered_clients, users
 from steward.identity.credentials import new_token, token_hash
 from steward.identity.principals import Access
 from steward.identity.roles import Role
 from steward.identity.tokens import PREFIX
-from steward.identity.users import checked_name
+from steward.identity.users import MAX_NAME, checked_name
 from steward.store import EVERYWHERE, Database, EventLog, News, Scope, Transaction
 
 MCP: Final = "mcp"
@@ -83,16 +83,11 @@ class ClientGrants:
     def register(self, name: str, redirect_uris: Sequence[str]) -> Client:
         """Takes down a program that introduces itself; it may do nothing until a person allows it."""
         addresses = checked_addresses(redirect_uris)
-        client = Client(self._ids.new("mcl"), checked_name(name), addresses)
+        name = name or urlsplit(addresses[0]).hostname or "unnamed program"
+        client = Client(self._ids.new("mcl"), checked_name(name[:MAX_NAME]), addresses)
         now = self._clock.now()
         with self._database.write(EVERYWHERE) as tx:
             self._sweep(tx, now)
-            known = tx.execute(sa.select(sa.func.count()).select_from(registered_clients))
-            if known.scalar_one() >= _MOST_CLIENTS:
-                raise RateLimited(
-                    "Too many programs have registered here lately. Try again tomorrow.",
-                    retry_after_seconds=3600,
-                )
             tx.execute(
                 sa.insert(registered_clients).values(
                     id=client.id, name=client.name, redirect_uris=list(addresses), created_at=now
@@ -280,12 +275,18 @@ class ClientGrants:
         self._events.append_many(tx, [News(scope, f"client.{why}", row.id, data)])
 
     def _sweep(self, tx: Transaction, now: datetime) -> None:
-        """Programs that introduced themselves and that nobody has allowed for long."""
-        allowed = sa.select(client_grants.c.client_id)
+        """Programs that introduced themselves and that nobody has allowed: for long, or before many others.
+
+        Anyone may introduce programs, so those of one sender must not keep out all others.
+        """
+        kept, allowed = registered_clients.c, sa.select(client_grants.c.client_id)
+        unknown = kept.id.not_in(allowed)
+        newest = sa.select(kept.id).where(unknown).order_by(kept.created_at.desc(), kept.id.desc())
         tx.execute(
             sa.delete(registered_clients).where(
-                registered_clients.c.created_at < now - _CLIENTS_KEPT,
-                registered_clients.c.id.not_in(allowed),
+                unknown,
+                (kept.created_at < now - _CLIENTS_KEPT)
+                | kept.id.not_in(newest.limit(_MOST_CLIENTS - 1)),
             )
         )
 

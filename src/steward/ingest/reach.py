@@ -6,17 +6,11 @@ next time gains nothing.
 
 import socket
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 from typing import Final
 
-from steward.core import Denied, NetworkLevel, Unavailable, check_reach
+from steward.core import Denied, NetworkLevel, Unavailable, check_reach, is_public
 from steward.ingest.address import Address
-
-# Python calls these global, but what is behind them is not: other addresses are embedded, or a cloud answers.
-_NOT_PUBLIC: Final = tuple(
-    ip_network(text) for text in ("64:ff9b::/96", "2002::/16", "168.63.129.16/32")
-)
-_PUBLIC_V6: Final = IPv6Network("2000::/3")
 
 
 @dataclass(frozen=True)
@@ -45,13 +39,6 @@ def reachable(address: Address, reach: Reach) -> Address:
     # An address of the older kind works from more places.
     chosen = min(found, key=lambda place: place.version)
     return replace(address, place=str(chosen))
-
-
-def is_public(place: IPv4Address | IPv6Address) -> bool:
-    if isinstance(place, IPv6Address) and place not in _PUBLIC_V6:
-        return False
-    inside = any(place.version == net.version and place in net for net in _NOT_PUBLIC)
-    return place.is_global and not place.is_multicast and not inside
 
 
 def _refuse_unless(private: bool, address: Address, what: str) -> None:

@@ -23,6 +23,7 @@ from steward.playbooks.trigger import EVENT, EVENTS, Trigger
 from steward.playbooks.trigger_events import PENDING, EventState
 from steward.runs import Json, New, RunRequest, Runs, Status, is_over
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
+from steward.trace import get_logger
 
 _EVENTS: Final = tables.trigger_events.c
 _ORDER: Final = "trigger"
@@ -64,6 +65,7 @@ Chooser = Callable[[Transaction, str], Choose]
 """Chooses for all events of one transaction and author."""
 
 T = TypeVar("T")
+_logger = get_logger("steward.playbooks")
 
 
 @dataclass
@@ -101,7 +103,7 @@ class Dispatch:
         started = 0
         for _ in range(_ROUNDS):
             settled = self._settle()
-            begun = sum(self._deliver(scope, each) for scope, each in self._due())
+            begun = sum(self._delivered(scope, each) for scope, each in self._due())
             started += begun
             if not settled and not begun:
                 break
@@ -198,6 +200,14 @@ class Dispatch:
         )
 
     # What is due
+
+    def _delivered(self, scope: Scope, trigger_id: str) -> int:
+        """One trigger that cannot be looked at must not stop those of others."""
+        try:
+            return self._deliver(scope, trigger_id)
+        except Exception:
+            _logger.exception("trigger events not delivered", trigger=trigger_id)
+            return 0
 
     def _deliver(self, scope: Scope, trigger_id: str) -> int:
         now = self._clock.now()

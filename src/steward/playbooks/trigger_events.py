@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,6 +27,7 @@ TOPIC: Final = "triggers"
 """Rung when an event was stored or a run of one ended."""
 MOST_WAITING: Final = 100_000
 """Events of one trigger that may wait; a sender is asked to come back later."""
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 _TEST: Final = "Sent to the test address, so it starts nothing. Replay it to run it."
 _EVENTS: Final = tables.trigger_events.c
 _INSERT: Final = Prepared(sa.insert(tables.trigger_events))
@@ -194,7 +197,7 @@ class TriggerEvents:
                 "type": subscription.type,
                 "data": arrival.data,
             }
-            document = self._runs.scrub(subscription.scope, document)
+            document = self._runs.scrub(subscription.scope, _storable(document))
             row: dict[str, Any] = {
                 "id": event_id,
                 "trigger_id": subscription.id,
@@ -454,6 +457,13 @@ def _among(trigger_id: str, ids: Sequence[str]) -> sa.Select[Any]:
     return sa.select(tables.trigger_events).where(
         _EVENTS.trigger_id == trigger_id, _EVENTS.id.in_(ids)
     )
+
+
+def _storable(document: Json) -> Json:
+    """Names of files and texts of others may hold halves of characters; no run could be started with them."""
+    if _HALVES.search(canonical(document)) is None:
+        return document
+    return json.loads(_HALVES.sub("\ufffd", canonical(document)))
 
 
 def _same(delivery: Delivery, arrival: Arrival, document: Mapping[str, Any]) -> str | None:

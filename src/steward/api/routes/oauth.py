@@ -149,9 +149,9 @@ async def register_client(request: Request) -> JSONResponse:
         if not isinstance(addresses, list) or not all(isinstance(each, str) for each in addresses):
             raise Invalid("Name redirect_uris as a list of addresses.", code="invalid_redirect_uri")
         given = asked.get("client_name")
-        name = given if isinstance(given, str) and given.strip() else _host(addresses)
+        named = given.strip()[:100] if isinstance(given, str) else ""
         grants = steward_of(request).identity.client_grants
-        client = await asyncio.to_thread(grants.register, name.strip()[:100], addresses)
+        client = await asyncio.to_thread(grants.register, named, addresses)
     except StewardError as problem:
         return _oauth_error(problem)
     body = {
@@ -354,10 +354,6 @@ def _issued(issued: Issued) -> dict[str, Any]:
         "refresh_token": issued.refresh_token,
         "scope": issued.role.name,
     }
-
-
-def _host(addresses: list[Any]) -> str:
-    return (urlsplit(addresses[0]).hostname if addresses else None) or "unnamed program"
 
 
 def _oauth_error(problem: StewardError) -> JSONResponse:
