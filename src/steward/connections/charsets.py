@@ -12,7 +12,7 @@ _NO_CHARSETS: Final = frozenset(
 def is_charset(name: str) -> bool:
     try:
         # Refused by those from bytes to bytes and from text to text.
-        b"".decode(name)
+        b"a".decode(name, "replace")
         return codecs.lookup(name).name.replace("_", "-") not in _NO_CHARSETS
     except (LookupError, ValueError):
         return False
