@@ -24,7 +24,9 @@ def rows_named(ask: Ask, *command: str) -> Asked | None:
         begin = ask.text.index(rhythm.said)
         text[begin : begin + len(rhythm.said)] = " " * len(rhythm.said)
     for start, end in ask.places(command):
-        for token in ask.tokens[start:end]:
+        # "Nach Excel": what leads to a word of the command says nothing of rows.
+        led = start > 0 and ask.tokens[start - 1].text == "by"
+        for token in ask.tokens[start - led : end]:
             text[token.start : token.end] = " " * (token.end - token.start)
     world = ask.catalogue.world
     # "Show" makes rows of what is left.
