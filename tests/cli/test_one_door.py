@@ -41,7 +41,7 @@ READS = frozenset(
 )
 STARTS_RUNS = frozenset(
     """
-    agents try | answer | approve | chat | connections test | eval | models pull | models test | planner shadow
+    agents try | answer | approve | chat | connections test | data register | eval | models pull | models test | planner shadow
     playbooks retry | playbooks run | playbooks test | reject | runs cancel | runs fork | runs pause | runs replay
     runs resume | runs start | triggers drop | triggers release | triggers replay
     """.replace("\n", "|").split("|")

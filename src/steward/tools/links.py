@@ -173,7 +173,8 @@ add_tool(
     arguments=ShareFile,
     risk=Risk.write,
     run=share,
-    effects=Effects(reads=True, hands_out=True),
+    # It leaves a link behind, and a person takes the file along.
+    effects=Effects(reads=True, writes=True, hands_out=True),
     dry_run=preview_share,
     undo=take_back,
     reconcile=reconcile,

@@ -1,5 +1,5 @@
 /** A link by which anyone who has it can fetch one file. */
-import { Checkbox, Text } from '@mantine/core';
+import { Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { fileName } from '@/api/files';
 import { useMakeDownloadLink } from '@/api/links';
@@ -30,7 +30,7 @@ export function DownloadLinkDialog({ projectId, file, onClose }: Props) {
       <Text size="sm">
         Anyone who has the link can download “{fileName(file)}” without an account.
       </Text>
-      <Checkbox
+      <Switch
         label="It works only once"
         description="Some chat programs open links to show a preview. That uses up the link."
         checked={once}
