@@ -36,7 +36,7 @@ describe('links for people without an account', () => {
     });
     renderApp('/p/prj_1/files');
     await userEvent.click(await screen.findByLabelText('Copy download link for sales.csv'));
-    await userEvent.click(await screen.findByLabelText('It works only once'));
+    await userEvent.click(await screen.findByRole('switch', { name: /^It works only once/ }));
     await userEvent.click(screen.getByRole('button', { name: 'Create link' }));
     expect(await screen.findByLabelText('Link')).toHaveValue(ADDRESS);
     expect(sent.find(({ method }) => method === 'POST')?.body).toEqual({
