@@ -12,7 +12,9 @@ def test_a_policy_is_tried_saved_and_undone(installation: Installation) -> None:
     place = f"{base}/network/project"
     first = owner.client.get(place)
     assert (first.json()["allow"], first.json()["revision"]) == (None, 0)
-    tried = owner.client.post(f"{base}/network/try", json={**RULES, "host": "10.0.0.1"}).json()
+    tried = owner.client.post(
+        f"{base}/network/project/try", json={**RULES, "host": "10.0.0.1"}
+    ).json()
     assert not tried["allowed"]
     assert "'private'" in tried["reason"]
     saved = owner.client.put(place, json=RULES, headers={"If-Match": first.headers["etag"]})

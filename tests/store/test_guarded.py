@@ -56,6 +56,7 @@ OF_DATA = {
     "data_trees": {"body"},
     "data_commits": {"message", "operation"},
     "data_pins": {"reference"},
+    "data_seals": {"dataset", "columns"},
     "data_versions": {"columns"},
     "analyses": {"result"},
 }

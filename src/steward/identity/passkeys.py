@@ -24,9 +24,9 @@ from steward.core import (
     Denied,
     Ids,
     Invalid,
-    Misconfigured,
     NotFound,
     Unauthenticated,
+    Unavailable,
 )
 from steward.identity._tables import (
     organisation_members,
@@ -79,7 +79,7 @@ def relying_party(address: str) -> RelyingParty:
     host = parts.hostname or ""
     implied = {"https": 443, "http": 80 if host == "localhost" else None}.get(parts.scheme)
     if not host or _is_number(host) or implied is None:
-        raise Misconfigured(
+        raise Unavailable(
             "Passkeys need an encrypted connection and a name in the address. Set STEWARD_HTTP__PUBLIC_URL to the "
             "https address that people use. On your own machine, open Steward as http://localhost.",
             code="passkeys-need-public-url",

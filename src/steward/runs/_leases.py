@@ -364,8 +364,11 @@ def _silent_processes(tx: Transaction, until: datetime) -> dict[str, datetime]:
 
 def _fell_alone(silent: Mapping[str, datetime], holder: str, at_once: timedelta) -> bool:
     process = _process_of(holder)
-    fell = silent[process]
-    return all(abs(at - fell) > at_once for name, at in silent.items() if name != process)
+    fell = silent.get(process)
+    # A process that prolongs its other leases lives: it gave up this run alone.
+    return fell is None or all(
+        abs(at - fell) > at_once for name, at in silent.items() if name != process
+    )
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,9 @@ export function useTryNetwork(projectId: string, level: NetworkLevel) {
   return useMutation({
     mutationFn: ({ rules, host, port }: { rules: NetworkRules; host: string; port: number }) =>
       bodyOf(
-        api.POST('/api/v1/projects/{project_id}/network/try', {
-          params: { path: { project_id: projectId } },
-          body: { ...rules, level, host, port },
+        api.POST('/api/v1/projects/{project_id}/network/{level}/try', {
+          params: { path: { project_id: projectId, level } },
+          body: { ...rules, host, port },
         }),
       ),
   });

@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
-from steward.api.guards import AsViewer
+from steward.api.guards import AsOperator, AsViewer
 from steward.api.run_documents import RunOut
 from steward.api.types import BranchName, DatasetName, Reference, RunId, VersionId
 from steward.core import Denied, Invalid, NotFound, Problem, in_words, mistakes, read_json
@@ -174,7 +174,7 @@ def _permit(request: Request, access: Access, dataset: str, run_id: str) -> dict
 
 @router.post("/{dataset}/reveal", status_code=status.HTTP_202_ACCEPTED)
 def reveal_columns(
-    request: Request, access: AsViewer, dataset: DatasetName, body: RevealIn
+    request: Request, access: AsOperator, dataset: DatasetName, body: RevealIn
 ) -> RunOut:
     """Asks for permission to see plain values of encrypted columns; read rows with the run once it is done."""
     arguments = {"dataset": dataset, "columns": body.columns, "at": body.at}

@@ -52,7 +52,6 @@ class NetworkSavedOut(NetworkPolicyOut):
 
 
 class NetworkTryIn(NetworkPolicyIn):
-    level: Level = "project"
     host: str = Field(min_length=1, max_length=253)
     port: int = Field(443, ge=1, le=65_535)
 
@@ -92,15 +91,17 @@ async def change_network_policy(
     return NetworkSavedOut(**_shown(request, access, found), run_id=done.run.id)
 
 
-@router.post("/try")
-def try_network_policy(request: Request, access: AsAdmin, body: NetworkTryIn) -> NetworkTriedOut:
+@router.post("/{level}/try")
+def try_network_policy(
+    request: Request, access: AsAdmin, level: Level, body: NetworkTryIn
+) -> NetworkTriedOut:
     """Whether a host could be called under these rules and those of the other level. Nothing is looked up or called."""
     rules = check_rules(
         NetworkRules(None if body.allow is None else tuple(body.allow), tuple(body.deny))
     )
     network = steward_of(request).connections.network
     levels = [
-        NetworkLevel(each.name, rules) if each.name == body.level else each
+        NetworkLevel(each.name, rules) if each.name == level else each
         for each in network.levels(access.scope)
     ]
     try:
