@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from steward.core import Denied, NotFound, Unavailable
+from steward.core import Conflict, Denied, NotFound
 from steward.identity import Role, relying_party
 from steward.identity._tables import sign_on_identities, users
 from steward.store import EVERYWHERE
@@ -288,7 +288,7 @@ def test_who_signs_in_with_a_provider_makes_none_here(
 )
 def test_the_address_that_people_use_decides(address: str, origin: str | None) -> None:
     if origin is None:
-        with pytest.raises(Unavailable):
+        with pytest.raises(Conflict):
             relying_party(address)
     else:
         assert relying_party(address).origin == origin

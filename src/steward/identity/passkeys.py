@@ -26,7 +26,6 @@ from steward.core import (
     Invalid,
     NotFound,
     Unauthenticated,
-    Unavailable,
 )
 from steward.identity._tables import (
     organisation_members,
@@ -79,7 +78,7 @@ def relying_party(address: str) -> RelyingParty:
     host = parts.hostname or ""
     implied = {"https": 443, "http": 80 if host == "localhost" else None}.get(parts.scheme)
     if not host or _is_number(host) or implied is None:
-        raise Unavailable(
+        raise Conflict(
             "Passkeys need an encrypted connection and a name in the address. Set STEWARD_HTTP__PUBLIC_URL to the "
             "https address that people use. On your own machine, open Steward as http://localhost.",
             code="passkeys-need-public-url",
