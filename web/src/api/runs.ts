@@ -55,6 +55,7 @@ const at = (projectId: string, runId: string) => ({
   params: { path: { project_id: projectId, run_id: runId } },
 });
 
+/** A run; looked at again until it is over, so that a page never hangs on one missed event. */
 export function runQuery(projectId: string, runId: string) {
   return queryOptions({
     queryKey: projectKey(projectId, 'run', 'one', runId),
@@ -62,6 +63,10 @@ export function runQuery(projectId: string, runId: string) {
       const path = '/api/v1/projects/{project_id}/runs/{run_id}';
       const run = await bodyOf(api.GET(path, { ...at(projectId, runId), signal }));
       return run as unknown as RunDetail;
+    },
+    refetchInterval: ({ state: { data, status } }) => {
+      if (status === 'error' || (data && isFinal(data.status))) return false;
+      return data && MOVING.has(data.status) ? PAUSE : LONG_PAUSE;
     },
   });
 }
@@ -212,6 +217,7 @@ export const artifactAddress = (projectId: string, runId: string, digest: string
   address(projectId, runId, `artifacts/${digest}`);
 
 const FINAL: ReadonlySet<RunStatus> = new Set(['done', 'failed', 'cancelled']);
+const MOVING: ReadonlySet<RunStatus> = new Set(['queued', 'running', 'reviewing']);
 
 export function isFinal(status: RunStatus): boolean {
   return FINAL.has(status);
@@ -220,8 +226,9 @@ export function isFinal(status: RunStatus): boolean {
 export type NodeStanding = Omit<Schemas['NodeStandingOut'], 'error'> & { error: Failure | null };
 export type NodeCall = Omit<Schemas['NodeCallOut'], 'error'> & { error: Failure | null };
 
-/** Milliseconds between two looks at the nodes of a run that goes on. */
+/** Milliseconds between two looks at a run that goes on, and at one that waits for a person. */
 const PAUSE = 1_500;
+const LONG_PAUSE = 15_000;
 
 interface Standings {
   isOver: boolean;

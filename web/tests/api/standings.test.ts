@@ -1,6 +1,6 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { afterEach, expect, it, vi } from 'vitest';
-import { standingsQuery } from '@/api/runs';
+import { runQuery, standingsQuery } from '@/api/runs';
 import { serve, testQueryClient } from '../harness';
 
 afterEach(() => void vi.useRealTimers());
@@ -21,5 +21,25 @@ it('looks at the nodes of a run until the run is over, and not after', async () 
   await vi.advanceTimersByTimeAsync(10_000);
   expect(observer.getCurrentResult().data?.get('sql')?.state).toBe('done');
   expect(sent).toHaveLength(2);
+  leave();
+});
+
+it('looks at a run until it is over, also when no event says that it moved', async () => {
+  vi.useFakeTimers();
+  const statuses = ['running', 'blocked', 'done'];
+  const sent = serve({
+    'GET /api/v1/projects/prj_1/runs/run_1': () => ({
+      status: statuses[Math.min(sent.length, 3) - 1],
+    }),
+  });
+  const observer = new QueryObserver(testQueryClient(), runQuery('prj_1', 'run_1'));
+  const leave = observer.subscribe(() => undefined);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(observer.getCurrentResult().data?.status).toBe('blocked');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(observer.getCurrentResult().data?.status).toBe('done');
+  expect(sent).toHaveLength(3);
   leave();
 });

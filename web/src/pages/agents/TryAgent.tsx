@@ -1,5 +1,5 @@
 /** Runs the saved agent alone with a test input and shows what came of it. */
-import { Alert, Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
@@ -8,6 +8,7 @@ import { type AgentDetail, useTryAgent } from '@/api/agents';
 import { runQuery } from '@/api/runs';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { StatusChip } from '@/components/Chip';
+import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
 import { RunLink } from '@/components/RunLink';
 import { ValueView } from '@/components/ValueView';
@@ -80,8 +81,15 @@ function NoModel({ agent }: { agent: AgentDetail }) {
 
 function Outcome({ runId }: { runId: string }) {
   const project = useProject();
-  const { data: run } = useQuery(runQuery(project.id, runId));
-  if (!run) return null;
+  const query = useQuery(runQuery(project.id, runId));
+  const run = query.data;
+  if (!run) {
+    return query.isError ? (
+      <ErrorState error={query.error} retry={() => void query.refetch()} />
+    ) : (
+      <Skeleton height={80} aria-busy />
+    );
+  }
   const isOver = ['done', 'failed', 'cancelled'].includes(run.status);
   return (
     <section aria-label="Answer" aria-live="polite" className={classes.answer}>

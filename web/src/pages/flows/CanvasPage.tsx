@@ -18,7 +18,7 @@ import {
   useSaveDrawing,
 } from '@/api/playbooks';
 import { priceQuery } from '@/api/playbook-tests';
-import { isFinal, type NodeStanding, runQuery, standingsQuery } from '@/api/runs';
+import { type NodeStanding, runQuery, standingsQuery } from '@/api/runs';
 import { toolsQuery } from '@/api/tools';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
@@ -54,7 +54,6 @@ graph:
   nodes: []
 `;
 
-const RUN_PAUSE = 1_500;
 const NONE: ReadonlyMap<string, NodeStanding> = new Map();
 
 export default function CanvasPage() {
@@ -115,7 +114,6 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
   const run = useQuery({
     ...runQuery(project.id, runId ?? ''),
     enabled: runId !== null,
-    refetchInterval: ({ state }) => (state.data && isFinal(state.data.status) ? false : RUN_PAUSE),
   }).data;
   const past = useInfiniteQuery({
     ...playbookRunsQuery(project.id, playbook?.id ?? ''),

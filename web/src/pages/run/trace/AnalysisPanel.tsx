@@ -130,8 +130,6 @@ function Words({ run }: { run: RunDetail }) {
   const explained = useQuery({
     ...runQuery(project.id, id ?? ''),
     enabled: id !== undefined,
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && isFinal(state.data.status) ? false : 1_000,
   }).data;
   const output = explained?.output as { text: string; by_model: boolean; note: string } | null;
   if (!maySpend) return null;
