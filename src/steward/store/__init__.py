@@ -49,6 +49,8 @@ from steward.store.tables import (
     Sequence64,
     id_column,
     metadata,
+    optional,
+    required,
     scope_columns,
 )
 
@@ -112,8 +114,10 @@ __all__ = [
     "open_holds",
     "open_keyring",
     "opened",
+    "optional",
     "refused",
     "require_no_secrets",
+    "required",
     "restore",
     "schema_revision",
     "scope_columns",
