@@ -16,7 +16,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9.-]{0,59}")
 class Weights(BaseModel):
     """A file of open weights, and everything to know before fetching it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     name: str = Field(pattern=_NAME.pattern)
     title: str

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { useState } from 'react';
 import { type AgentFigures as Figures, agentFiguresQuery } from '@/api/agents';
+import type { Counted } from '@/api/runs';
 import { projectPath, useProject } from '@/app/project';
 import { compact, dollars } from '@/components/amounts';
 import { StatusChip } from '@/components/Chip';
@@ -13,6 +14,8 @@ import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { type Formats, useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
+import { CountLink } from '../overview/CountLink';
+import { runsBehind } from '../overview/figure-links';
 import overview from '../overview/overview.module.css';
 import classes from './agents.module.css';
 
@@ -22,7 +25,8 @@ const PERIODS = [
   { value: '90', label: 'Last 90 days' },
 ];
 
-const WEEK = 7 * 86_400_000;
+const DAY = 86_400_000;
+const WEEK = 7 * DAY;
 
 export function AgentFigures({ name }: { name: string }) {
   const project = useProject();
@@ -33,6 +37,13 @@ export function AgentFigures({ name }: { name: string }) {
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
   const figures = query.data;
+  const since = new Date(startOfToday() - (Number(days) - 1) * DAY).toISOString();
+  const runs = runsBehind(project.id, { since, used: 'agent', name });
+  const failed = runsBehind(project.id, { since, used: 'agent', name }, 'failed');
+  const toolNames = new Set(figures?.tools.map((tool) => tool.name));
+  const costs = `${projectPath(project.id, 'overview')}?tab=costs`;
+  const used = (kind: 'tool' | 'model', of: string, more: Counted = {}) =>
+    runsBehind(project.id, { since, used: kind, name: of, agent: name, ...more });
   return (
     <Stack>
       <Select
@@ -52,18 +63,23 @@ export function AgentFigures({ name }: { name: string }) {
       {figures && figures.runs > 0 && (
         <>
           <dl className={classes.facts}>
-            <Fact label="Runs" value={formats.number(figures.runs)} />
-            <Fact label="Failed runs" value={formats.number(figures.failed_runs)} />
-            <Fact label="Finished tasks" value={formats.number(figures.works)} />
-            <Fact label="Mean time of a task" value={meanText(figures.works, figures.seconds)} />
-            <Fact label="Requests to models" value={formats.number(figures.requests)} />
-            <Fact label="Tokens" value={formats.number(figures.tokens)} />
-            <Fact label="Cost" value={dollars(formats, figures.usd)} />
+            <Fact label="Runs" to={runs} value={formats.number(figures.runs)} />
+            <Fact label="Failed runs" to={failed} value={formats.number(figures.failed_runs)} />
+            <Fact label="Finished tasks" to={runs} value={formats.number(figures.works)} />
+            <Fact
+              label="Mean time of a task"
+              to={runs}
+              value={meanText(figures.works, figures.seconds)}
+            />
+            <Fact label="Requests to models" to={runs} value={formats.number(figures.requests)} />
+            <Fact label="Tokens" to={costs} value={formats.number(figures.tokens)} />
+            <Fact label="Cost" to={costs} value={dollars(formats, figures.usd)} />
             <Fact
               label="Changes undone"
+              to={runs}
               value={`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
             />
-            <Fact label="Kept to the plan" value={adherenceText(formats, figures)} />
+            <Fact label="Kept to the plan" to={runs} value={adherenceText(formats, figures)} />
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
@@ -75,7 +91,16 @@ export function AgentFigures({ name }: { name: string }) {
                       {where === '' ? 'Its own work' : where}: {code}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      {times === 1 ? 'once' : `${formats.number(times)} times`}
+                      <CountLink
+                        count={times}
+                        of={`runs with ${code}`}
+                        to={
+                          where === ''
+                            ? runsBehind(project.id, { since, used: 'agent', name, code })
+                            : used(toolNames.has(where) ? 'tool' : 'model', where, { code })
+                        }
+                      />{' '}
+                      {times === 1 ? 'time' : 'times'}
                     </Text>
                   </li>
                 ))}
@@ -91,8 +116,19 @@ export function AgentFigures({ name }: { name: string }) {
                       {tool}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      {formats.number(calls)} {calls === 1 ? 'call' : 'calls'}
-                      {errors > 0 ? `, ${formats.number(errors)} failed` : ''}
+                      <CountLink count={calls} of={`calls of ${tool}`} to={used('tool', tool)} />{' '}
+                      {calls === 1 ? 'call' : 'calls'}
+                      {errors > 0 && (
+                        <>
+                          ,{' '}
+                          <CountLink
+                            count={errors}
+                            of={`failed calls of ${tool}`}
+                            to={used('tool', tool, { failed: 'true' })}
+                          />{' '}
+                          failed
+                        </>
+                      )}
                     </Text>
                   </li>
                 ))}
@@ -166,6 +202,11 @@ function Days({ days }: { days: Figures['days'] }) {
   );
 }
 
+/** Midnight in UTC, as figures count days. */
+function startOfToday(): number {
+  return Date.parse(new Date().toISOString().slice(0, 10));
+}
+
 function meanText(works: number, seconds: number): string {
   return works > 0 ? durationText((seconds / works) * 1000) : '–';
 }
@@ -185,10 +226,14 @@ function adherenceText(formats: Formats, kept: { judged: number; adhered: number
     : `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} ${kept.judged === 1 ? 'step' : 'steps'}`;
 }
 
-function Fact({ label, value }: { label: string; value: string }) {
+function Fact({ label, to, value }: { label: string; to: string; value: string }) {
   return (
     <div>
-      <dt>{label}</dt>
+      <dt>
+        <Anchor component={Link} to={to} inherit>
+          {label}
+        </Anchor>
+      </dt>
       <dd>{value}</dd>
     </div>
   );
