@@ -1,4 +1,5 @@
 /** What an agent did and cost lately, from the journals of ended runs. */
+import { plural, t } from '@lingui/core/macro';
 import { Anchor, Group, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -17,9 +18,9 @@ import overview from '../overview/overview.module.css';
 import classes from './agents.module.css';
 
 const PERIODS = [
-  { value: '7', label: 'Last 7 days' },
-  { value: '30', label: 'Last 30 days' },
-  { value: '90', label: 'Last 90 days' },
+  { value: '7', label: t`Last 7 days` },
+  { value: '30', label: t`Last 30 days` },
+  { value: '90', label: t`Last 90 days` },
 ];
 
 const WEEK = 7 * 86_400_000;
@@ -36,7 +37,7 @@ export function AgentFigures({ name }: { name: string }) {
   return (
     <Stack>
       <Select
-        aria-label="Period"
+        aria-label={t`Period`}
         data={PERIODS}
         value={days}
         allowDeselect={false}
@@ -45,37 +46,37 @@ export function AgentFigures({ name }: { name: string }) {
       />
       {!figures && <Skeleton height={120} aria-busy />}
       {figures?.runs === 0 && (
-        <EmptyState icon={Activity} title="No runs in this time">
-          Try it, or name it in a flow.
+        <EmptyState icon={Activity} title={t`No runs in this time`}>
+          {t`Try it, or name it in a flow.`}
         </EmptyState>
       )}
       {figures && figures.runs > 0 && (
         <>
           <dl className={classes.facts}>
-            <Fact label="Runs" value={formats.number(figures.runs)} />
-            <Fact label="Failed runs" value={formats.number(figures.failed_runs)} />
-            <Fact label="Finished tasks" value={formats.number(figures.works)} />
-            <Fact label="Mean time of a task" value={meanText(figures.works, figures.seconds)} />
-            <Fact label="Requests to models" value={formats.number(figures.requests)} />
-            <Fact label="Tokens" value={formats.number(figures.tokens)} />
-            <Fact label="Cost" value={dollars(formats, figures.usd)} />
+            <Fact label={t`Runs`} value={formats.number(figures.runs)} />
+            <Fact label={t`Failed runs`} value={formats.number(figures.failed_runs)} />
+            <Fact label={t`Finished tasks`} value={formats.number(figures.works)} />
+            <Fact label={t`Mean time of a task`} value={meanText(figures.works, figures.seconds)} />
+            <Fact label={t`Requests to models`} value={formats.number(figures.requests)} />
+            <Fact label={t`Tokens`} value={formats.number(figures.tokens)} />
+            <Fact label={t`Cost`} value={dollars(formats, figures.usd)} />
             <Fact
-              label="Changes undone"
-              value={`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
+              label={t`Changes undone`}
+              value={t`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
             />
-            <Fact label="Kept to the plan" value={adherenceText(formats, figures)} />
+            <Fact label={t`Kept to the plan`} value={adherenceText(formats, figures)} />
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
-            <Section title="Errors" framed>
+            <Section title={t`Errors`} framed>
               <ul className={classes.tools}>
                 {figures.failures.map(({ where, code, times }) => (
                   <li key={`${where} ${code}`} className={classes.line}>
                     <Text span size="sm">
-                      {where === '' ? 'Its own work' : where}: {code}
+                      {where === '' ? t`Its own work` : where}: {code}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      {times === 1 ? 'once' : `${formats.number(times)} times`}
+                      {plural(times, { one: `once`, other: `${formats.number(times)} times` })}
                     </Text>
                   </li>
                 ))}
@@ -83,7 +84,7 @@ export function AgentFigures({ name }: { name: string }) {
             </Section>
           )}
           {figures.tools.length > 0 && (
-            <Section title="Tools it called" framed>
+            <Section title={t`Tools it called`} framed>
               <ul className={classes.tools}>
                 {figures.tools.map(({ name: tool, calls, errors }) => (
                   <li key={tool} className={classes.line}>
@@ -91,15 +92,15 @@ export function AgentFigures({ name }: { name: string }) {
                       {tool}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      {formats.number(calls)} {calls === 1 ? 'call' : 'calls'}
-                      {errors > 0 ? `, ${formats.number(errors)} failed` : ''}
+                      {formats.number(calls)} {plural(calls, { one: `call`, other: `calls` })}
+                      {errors > 0 ? t`, ${formats.number(errors)} failed` : ''}
                     </Text>
                   </li>
                 ))}
               </ul>
             </Section>
           )}
-          <Section title="Latest runs" framed>
+          <Section title={t`Latest runs`} framed>
             <ul className={classes.tools}>
               {figures.last_runs.map((run) => (
                 <li key={run.id} className={classes.line}>
@@ -118,7 +119,7 @@ export function AgentFigures({ name }: { name: string }) {
           </Section>
           {!figures.is_complete && (
             <Text size="xs" c="dimmed">
-              Steward is still counting earlier runs.
+              {t`Steward is still counting earlier runs.`}
             </Text>
           )}
         </>
@@ -131,20 +132,20 @@ export function AgentFigures({ name }: { name: string }) {
 function Days({ days }: { days: Figures['days'] }) {
   const formats = useFormats();
   return (
-    <Section title="Day by day" description="Days are those of UTC." framed>
+    <Section title={t`Day by day`} description={t`Days are those of UTC.`} framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={overview.scroller} role="group" aria-label="Day by day" tabIndex={0}>
+      <div className={overview.scroller} role="group" aria-label={t`Day by day`} tabIndex={0}>
         <table className={overview.table}>
           <thead>
             <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Mean time</th>
-              <th scope="col">Mean of 7 days</th>
-              <th scope="col">Cost</th>
-              <th scope="col">Tasks</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Kept to the plan</th>
+              <th scope="col">{t`Day`}</th>
+              <th scope="col">{t`Mean time`}</th>
+              <th scope="col">{t`Mean of 7 days`}</th>
+              <th scope="col">{t`Cost`}</th>
+              <th scope="col">{t`Tasks`}</th>
+              <th scope="col">{t`Tokens`}</th>
+              <th scope="col">{t`Kept to the plan`}</th>
             </tr>
           </thead>
           <tbody>
@@ -182,7 +183,10 @@ function weekText(days: Figures['days'], last: string): string {
 function adherenceText(formats: Formats, kept: { judged: number; adhered: number }): string {
   return kept.judged === 0
     ? '–'
-    : `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} ${kept.judged === 1 ? 'step' : 'steps'}`;
+    : plural(kept.judged, {
+        one: `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} step`,
+        other: `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} steps`,
+      });
 }
 
 function Fact({ label, value }: { label: string; value: string }) {
