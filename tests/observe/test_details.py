@@ -37,7 +37,12 @@ OWN_TOOL: Json = {"tool": "api.crm.find", "arguments": {}}
 
 
 def call(
-    installation: Installation, status: int, subject: str = FLOW, asked: Json = OWN_TOOL
+    installation: Installation,
+    status: int,
+    subject: str = FLOW,
+    asked: Json = OWN_TOOL,
+    *,
+    pause: int = 120,
 ) -> str:
     runs = installation.steward.runs
     runs.programs["calling"] = _calling
@@ -45,7 +50,7 @@ def call(
     request = RunRequest("Call", "calling", {}, inputs, subject=subject)
     run = runs.start(installation.scope, installation.owner.user.id, request)
     runs.drive_until_idle()
-    installation.clock.advance(minutes=2)
+    installation.clock.advance(seconds=pause)
     return run.id
 
 
@@ -71,13 +76,35 @@ def test_a_service_that_is_away_is_named_with_the_runs_that_failed(
         assert outage == {
             "connector": "crm",
             "code": "http-502",
-            "since": since.replace(second=0, microsecond=0).isoformat().replace("+00:00", "Z"),
+            "since": since.isoformat().replace("+00:00", "Z"),
             "calls": 3,
             "failed_runs": 3,
             "last_run_id": ids[-1],
         }
     # It answers again, if only that there is no such customer.
     call(installation, 404)
+    assert _detail(installation, "connector", "crm")["outages"] == []
+
+
+def test_an_outage_begins_with_the_first_failure_after_the_last_answer(
+    installation: Installation,
+) -> None:
+    """Also where both are in the same minute, which figures count as one."""
+    clock = installation.clock
+    clock.advance(seconds=60 - clock.now().second)
+    for status in (503, 200, 503):
+        since = clock.now()
+        call(installation, status, pause=10)
+    [outage] = _detail(installation, "connector", "crm")["outages"]
+    assert outage["since"] == since.isoformat().replace("+00:00", "Z")
+    assert (outage["calls"], outage["failed_runs"], outage["code"]) == (1, 1, "http-503")
+    clock.advance(minutes=5)
+    call(installation, 502)
+    [outage] = _detail(installation, "connector", "crm")["outages"]
+    assert outage["since"] == since.isoformat().replace("+00:00", "Z")
+    assert (outage["calls"], outage["failed_runs"], outage["code"]) == (2, 2, "http-502")
+    call(installation, 503, pause=10)
+    call(installation, 200)
     assert _detail(installation, "connector", "crm")["outages"] == []
 
 

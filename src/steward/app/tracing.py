@@ -108,7 +108,7 @@ def observe_runs(
         projector,
         Overview(database, projector, budgets.spent_usd),
         CostExplorer(database, projector),
-        Details(database, projector),
+        Details(database, projector, runs),
         figures.agents,
         traces,
         trees,

@@ -7,7 +7,6 @@ import typer
 
 from steward.agents import agent_from_yaml, agent_to_yaml
 from steward.cli.direct import call
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import Conflict, Invalid, error_from_json, read_yaml
 from steward.flows import DirectCall, agent_trial
@@ -24,7 +23,7 @@ BareName = Annotated[str, typer.Argument(metavar="NAME", help="Name of an agent.
 def list_agents(here: Here) -> None:
     """List the agents that flows can name."""
     found = here.steward.agents.listed(here.scope)
-    here.show(
+    here.show_table(
         [
             {
                 "name": each.agent.name,
@@ -35,14 +34,12 @@ def list_agents(here: Here) -> None:
             }
             for each in found
         ],
-        lambda: table(
-            ["Name", "From", "Version", "When to choose it"],
-            [
-                (each.agent.name, each.origin, each.version or None, each.agent.description)
-                for each in found
-            ],
-            empty="There are no agents.",
-        ),
+        ["Name", "From", "Version", "When to choose it"],
+        [
+            (each.agent.name, each.origin, each.version or None, each.agent.description)
+            for each in found
+        ],
+        empty="There are no agents.",
     )
 
 
@@ -109,7 +106,7 @@ def list_notes(here: Here, name: BareName) -> None:
     """List what an agent remembers between runs: the project's notes and your own."""
     here.steward.agents.versions(here.scope, name)
     found = here.steward.agents.notes.visible(here.scope, name, here.access.user_id)
-    here.show(
+    here.show_table(
         [
             {
                 "id": each.id,
@@ -121,11 +118,9 @@ def list_notes(here: Here, name: BareName) -> None:
             }
             for each in found
         ],
-        lambda: table(
-            ["Note", "Id", "Written by run", "Text"],
-            [(each.number, each.id, each.run_id, each.text) for each in found],
-            empty="It remembers nothing yet.",
-        ),
+        ["Note", "Id", "Written by run", "Text"],
+        [(each.number, each.id, each.run_id, each.text) for each in found],
+        empty="It remembers nothing yet.",
     )
 
 

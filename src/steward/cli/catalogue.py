@@ -64,13 +64,11 @@ def list_services(here: Here) -> None:
     rows = [
         (each.name, each.title, each.operations, each.state, each.sha256[:12]) for each in found
     ]
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Name", "Service", "Operations", "State", "SHA-256"],
-            rows,
-            empty="No services. 'steward catalogue search' shows what can be installed.",
-        ),
+        ["Name", "Service", "Operations", "State", "SHA-256"],
+        rows,
+        empty="No services. 'steward catalogue search' shows what can be installed.",
     )
 
 
@@ -120,16 +118,14 @@ def search_operations(
     """Search the operations of an installed service."""
     record = here.steward.connections.services.record(here.scope, service)
     found = record.search(" ".join(words or ()), 50)
-    here.show(
+    here.show_table(
         [
             {"name": each.name, "title": each.title, "verb": each.verb, "risk": each.risk}
             for each in found
         ],
-        lambda: table(
-            ["Operation", "Title", "Verb", "Risk"],
-            [(each.name, each.title, each.verb, each.risk) for each in found],
-            empty="No operation fits.",
-        ),
+        ["Operation", "Title", "Verb", "Risk"],
+        [(each.name, each.title, each.verb, each.risk) for each in found],
+        empty="No operation fits.",
     )
 
 

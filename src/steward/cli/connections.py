@@ -9,7 +9,7 @@ import typer
 
 from steward.app import Steward
 from steward.broker import propose_roles, without_roles
-from steward.cli.output import AsJson, command, plain, progress, show, table
+from steward.cli.output import AsJson, command, plain, progress, show_table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
 from steward.connections import Connection, Draft, ServerTool, load_connectors
@@ -36,13 +36,11 @@ def list_connections(
     found = here.steward.connections.documents.listed(here.scope)
     rows = [(c.name, c.connector.title, c.place, c.state, c.checked_at) for c in found]
     documents = [_document(each) for each in found]
-    here.show(
+    here.show_table(
         documents,
-        lambda: table(
-            ["Name", "Kind", "Place", "State", "Checked"],
-            rows,
-            empty="No connections. 'steward connections discover' shows what this machine has.",
-        ),
+        ["Name", "Kind", "Place", "State", "Checked"],
+        rows,
+        empty="No connections. 'steward connections discover' shows what this machine has.",
     )
 
 
@@ -60,22 +58,20 @@ def list_kinds(*, as_json: AsJson = False) -> None:
         }
         for each in known
     ]
-    show(
+    show_table(
         documents,
+        ["Kind", "Title", "Settings", "Secrets"],
+        [
+            (
+                each.kind,
+                each.title,
+                ", ".join(each.schema().get("properties", {})),
+                ", ".join(secret.name for secret in each.secrets) or None,
+            )
+            for each in known
+        ],
+        empty="No kinds.",
         as_json=as_json,
-        text=lambda: table(
-            ["Kind", "Title", "Settings", "Secrets"],
-            [
-                (
-                    each.kind,
-                    each.title,
-                    ", ".join(each.schema().get("properties", {})),
-                    ", ".join(secret.name for secret in each.secrets) or None,
-                )
-                for each in known
-            ],
-            empty="No kinds.",
-        ),
     )
 
 
@@ -138,23 +134,21 @@ def discover(
     """Show what is configured on this machine already; nothing of it is used before it is accepted."""
     proposals = here.steward.connections.discovery.proposals(here.access, again=True)
     found = [told_wrong(each) for each in proposals]
-    here.show(
+    here.show_table(
         [_proposal(each) for each in found],
-        lambda: table(
-            ["Id", "Kind", "Name", "Found in", "Settings", "Remarks"],
-            [
-                (
-                    each.id[:12],
-                    each.kind,
-                    each.name,
-                    each.found_in,
-                    _settings_text(each),
-                    each.refused or _missing(each) or each.note or None,
-                )
-                for each in found
-            ],
-            empty="Nothing was found that is not connected already.",
-        ),
+        ["Id", "Kind", "Name", "Found in", "Settings", "Remarks"],
+        [
+            (
+                each.id[:12],
+                each.kind,
+                each.name,
+                each.found_in,
+                _settings_text(each),
+                each.refused or _missing(each) or each.note or None,
+            )
+            for each in found
+        ],
+        empty="Nothing was found that is not connected already.",
     )
 
 
@@ -206,13 +200,11 @@ def list_tools(
     if ask:
         asyncio.run(desk.look_at_tools(access, found.id))
     tools = desk.tools.listed(access.scope, found.id)
-    here.show(
+    here.show_table(
         [_tool_document(each) for each in tools],
-        lambda: table(
-            ["Tool", "State", "Risk", "Argument", "Role", "Proposed"],
-            [row for each in tools for row in _tool_rows(each)],
-            empty="No tools seen yet. Use --ask to ask the server what it offers.",
-        ),
+        ["Tool", "State", "Risk", "Argument", "Role", "Proposed"],
+        [row for each in tools for row in _tool_rows(each)],
+        empty="No tools seen yet. Use --ask to ask the server what it offers.",
     )
 
 

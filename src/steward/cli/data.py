@@ -63,22 +63,20 @@ def list_datasets(
 ) -> None:
     """List the datasets of a project."""
     cards = _datasets(here).page(*_who(here), branch)
-    here.show(
+    here.show_table(
         [asdict(card) for card in cards],
-        lambda: table(
-            ["Name", "Rows", "Columns", "Changed", "By"],
-            [
-                (
-                    f"{c.name} (stays at {c.stays_at})" if c.stays_at else c.name,
-                    f"{c.rows:,}",
-                    len(c.columns),
-                    _when(c.changed_at),
-                    c.operation,
-                )
-                for c in cards
-            ],
-            empty="No datasets. Add one with 'steward data add FILE'.",
-        ),
+        ["Name", "Rows", "Columns", "Changed", "By"],
+        [
+            (
+                f"{c.name} (stays at {c.stays_at})" if c.stays_at else c.name,
+                f"{c.rows:,}",
+                len(c.columns),
+                _when(c.changed_at),
+                c.operation,
+            )
+            for c in cards
+        ],
+        empty="No datasets. Add one with 'steward data add FILE'.",
     )
 
 
@@ -232,13 +230,11 @@ def history(
 ) -> None:
     """Who did what, when; newest first."""
     commits = _datasets(here).history(*_who(here), name, branch=branch, limit=limit)
-    here.show(
+    here.show_table(
         [asdict(commit) for commit in commits],
-        lambda: table(
-            ["Commit", "When", "Operation", "Message"],
-            [(c.id, _when(c.created_at), c.operation, c.message) for c in commits],
-            empty="Nothing has been done here yet.",
-        ),
+        ["Commit", "When", "Operation", "Message"],
+        [(c.id, _when(c.created_at), c.operation, c.message) for c in commits],
+        empty="Nothing has been done here yet.",
     )
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from steward.cli.direct import call
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, read_yaml
 from steward.definitions import confirmed_entry, planned_changes, to_entries
@@ -41,9 +40,8 @@ def show_definitions(
         (name, _said(value), value.get("state", "proposed"), value.get("why", ""))
         for name, value in entries.items()
     ]
-    here.show(
-        {"entries": entries},
-        lambda: table(["Entry", "Says", "State", "Why"], rows, empty="No definitions."),
+    here.show_table(
+        {"entries": entries}, ["Entry", "Says", "State", "Why"], rows, empty="No definitions."
     )
 
 
@@ -96,7 +94,7 @@ def definition_history(here: Here) -> None:
     """List revisions, newest first."""
     found = here.steward.definitions.history(here.scope)
     rows = [(each.revision, each.created_at, each.author, each.message) for each in found]
-    here.show(
+    here.show_table(
         {
             "items": [
                 {
@@ -108,7 +106,9 @@ def definition_history(here: Here) -> None:
                 for each in found
             ]
         },
-        lambda: table(["Revision", "When", "Who", "Why"], rows, empty="Nothing changed yet."),
+        ["Revision", "When", "Who", "Why"],
+        rows,
+        empty="Nothing changed yet.",
     )
 
 

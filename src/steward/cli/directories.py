@@ -5,7 +5,6 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound
 from steward.identity import Directory, GroupRule
@@ -27,16 +26,14 @@ _ONCE = "Enter this token at the identity provider. It is shown once:"
 def list_directories(here: Here) -> None:
     """List the directories of the organisation."""
     found = here.steward.identity.directories.listed(here.access)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Id", "Name", "Rules", "Token expires", "Last used"],
-            [
-                (each.id, each.name, len(each.rules), each.expires_at, each.last_used_at)
-                for each in found
-            ],
-            empty="No directories.",
-        ),
+        ["Id", "Name", "Rules", "Token expires", "Last used"],
+        [
+            (each.id, each.name, len(each.rules), each.expires_at, each.last_used_at)
+            for each in found
+        ],
+        empty="No directories.",
     )
 
 

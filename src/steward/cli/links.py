@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from steward.cli.direct import call
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import NotFound
 from steward.flows import DirectCall
@@ -62,7 +61,7 @@ def list_links(here: Here) -> None:
     ]
     headings = ["Id", "To", "Name", "Valid until", "Uses"]
     empty = "No links. Make one with 'steward links download FILE'."
-    here.show([_document(each) for each in found], lambda: table(headings, rows, empty=empty))
+    here.show_table([_document(each) for each in found], headings, rows, empty=empty)
 
 
 @app.command("revoke")

@@ -94,6 +94,10 @@ COMMANDS: Final[Listed] = {
         "backups:restore_command",
         "Load a backup into an empty STEWARD_HOME (and database), then check it again.",
     ),
+    "downgrade": (
+        "backups:downgrade_command",
+        "Take the database back to the schema of an older version; a backup is made first.",
+    ),
 }
 
 app = typer.Typer(

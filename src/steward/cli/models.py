@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import progress, table
+from steward.cli.output import progress
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, ModelChoice, reaching_for
 from steward.flows import DirectCall
@@ -26,23 +26,21 @@ def list_models(here: Here) -> None:
     """List the models that are set up, and which of them are asked for what."""
     asked = {role: here.steward.models.choices(here.scope, role) for role in Role}
     documents = [_document(here, each, asked) for each in _all(here, asked)]
-    here.show(
+    here.show_table(
         documents,
-        lambda: table(
-            ["Name", "Model", "Set up in", "Asked for", "Rows", "Key"],
-            [
-                (
-                    each["label"],
-                    each["model"],
-                    each["source"],
-                    ", ".join(each["asked_for"]) or None,
-                    "yes" if each["allow_rows"] else "no",
-                    "set" if each["has_key"] else "none",
-                )
-                for each in documents
-            ],
-            empty="No language model is set up. 'steward models add' adds one, 'pull' fetches one.",
-        ),
+        ["Name", "Model", "Set up in", "Asked for", "Rows", "Key"],
+        [
+            (
+                each["label"],
+                each["model"],
+                each["source"],
+                ", ".join(each["asked_for"]) or None,
+                "yes" if each["allow_rows"] else "no",
+                "set" if each["has_key"] else "none",
+            )
+            for each in documents
+        ],
+        empty="No language model is set up. 'steward models add' adds one, 'pull' fetches one.",
     )
 
 

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from steward.cli.direct import call
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.connections import resolve_by_system
 from steward.core import Denied, check_reach
@@ -39,7 +38,7 @@ def show_network(here: Here) -> None:
         for each in found
     ]
     headings = ["Policy of the", "Allowed", "Denied", "Programs"]
-    here.show([asdict(each) for each in found], lambda: table(headings, rows, empty=""))
+    here.show_table([asdict(each) for each in found], headings, rows, empty="")
 
 
 @app.command("set")

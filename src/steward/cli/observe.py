@@ -8,7 +8,7 @@ import typer
 from steward.app import cost_report, figure_names
 from steward.cli.observe_alerts import app as alerts
 from steward.cli.observe_budgets import app as budgets
-from steward.cli.output import plain, table
+from steward.cli.output import plain
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid
 from steward.observe import NANO, Dimension
@@ -67,16 +67,14 @@ def costs(
         {by: title(name), "usd": usd / NANO, "tokens": tokens, "count": count}
         for name, (usd, tokens, count) in largest
     ]
-    here.show(
+    here.show_table(
         document,
-        lambda: table(
-            [by.title(), "USD", "Tokens", "Requests and calls"],
-            [
-                (title(name) if name else "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
-                for name, (usd, tokens, count) in largest
-            ],
-            empty=f"No requests to models and no calls of tools in the last {days} days.",
-        ),
+        [by.title(), "USD", "Tokens", "Requests and calls"],
+        [
+            (title(name) if name else "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
+            for name, (usd, tokens, count) in largest
+        ],
+        empty=f"No requests to models and no calls of tools in the last {days} days.",
     )
 
 

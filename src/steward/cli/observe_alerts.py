@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from steward.app import alert_view, flow_titles
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.observe import ALL, OPEN, Alert, State, amount, sentence
 
@@ -58,7 +57,7 @@ def list_alerts(
         for alert in found
     ]
     empty = "No alert has resolved yet." if resolved else "No alert is open."
-    here.show(document, lambda: table(headings, rows, empty=empty))
+    here.show_table(document, headings, rows, empty=empty)
 
 
 @app.command("rules")
@@ -73,22 +72,20 @@ def list_rules(here: Here) -> None:
         return "Each flow" if each else title(flow) if flow is not None else "Whole project"
 
     document = [{"id": kept.id, **kept.rule.model_dump(mode="json")} for kept in found]
-    here.show(
+    here.show_table(
         document,
-        lambda: table(
-            ["Id", "Name", "Fires on", "Flow", "On"],
-            [
-                (
-                    kept.id,
-                    kept.rule.name,
-                    sentence(kept.rule),
-                    about(kept.rule.flow, kept.rule.each_flow),
-                    "yes" if kept.rule.enabled else "no",
-                )
-                for kept in found
-            ],
-            empty="This project has no alert rules. Add one on the page Overview, tab Alerts.",
-        ),
+        ["Id", "Name", "Fires on", "Flow", "On"],
+        [
+            (
+                kept.id,
+                kept.rule.name,
+                sentence(kept.rule),
+                about(kept.rule.flow, kept.rule.each_flow),
+                "yes" if kept.rule.enabled else "no",
+            )
+            for kept in found
+        ],
+        empty="This project has no alert rules. Add one on the page Overview, tab Alerts.",
     )
 
 

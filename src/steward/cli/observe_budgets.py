@@ -8,7 +8,6 @@ import typer
 
 from steward.app import BudgetDesk, SeenBudget
 from steward.broker import PERIOD_WORDS, BudgetKind, BudgetLimits, PeriodBudget
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound
 from steward.identity import Identity
@@ -27,13 +26,11 @@ def list_budgets(here: Here) -> None:
     """List budgets with what is used of them."""
     found = _desk(here).listed()
     headings = ["Id", "Budget", "Of", "Spent", "Set aside", "Limit", "Expected", "Resets (UTC)"]
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            headings,
-            [_row(each) for each in found],
-            empty="This project has no budgets. Add one with 'steward observe budgets add'.",
-        ),
+        headings,
+        [_row(each) for each in found],
+        empty="This project has no budgets. Add one with 'steward observe budgets add'.",
     )
 
 

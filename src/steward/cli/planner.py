@@ -43,13 +43,11 @@ def read_measures(
     """Show how fast plans are made, how well they are kept, and how often they were wrong."""
     since = here.steward.clock.now() - timedelta(days=days)
     found = asdict(here.steward.planning.measures.since(here.scope, since))
-    here.show(
+    here.show_table(
         found,
-        lambda: table(
-            ["Measure", "Value"],
-            [(name.replace("_", " "), _value(value)) for name, value in found.items()],
-            empty="",
-        ),
+        ["Measure", "Value"],
+        [(name.replace("_", " "), _value(value)) for name, value in found.items()],
+        empty="",
     )
 
 

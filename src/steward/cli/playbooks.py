@@ -46,13 +46,11 @@ def list_playbooks(
     states = (State.archived,) if archived else (State.draft, State.active)
     library = here.steward.playbooks.library
     cards = library.listed(here.access, text=query, states=states, deleted=deleted, limit=10_000)
-    here.show(
+    here.show_table(
         [asdict(card) for card in cards],
-        lambda: table(
-            ["Playbook", "Name", "Folder", "State", "Newest", "Deployed"],
-            [(c.slug, c.name, c.folder, c.state.value, c.head, c.deployed) for c in cards],
-            empty="No playbooks. Fork one with 'steward blueprints fork', or import a file.",
-        ),
+        ["Playbook", "Name", "Folder", "State", "Newest", "Deployed"],
+        [(c.slug, c.name, c.folder, c.state.value, c.head, c.deployed) for c in cards],
+        empty="No playbooks. Fork one with 'steward blueprints fork', or import a file.",
     )
 
 
@@ -125,9 +123,11 @@ def import_playbooks(
     if deploy and source.is_dir() and not trial:
         done += here.steward.playbooks.deployment_files.read(here.access, source, done)
     rows = [(each.name, each.change.value, each.reason or "") for each in done]
-    here.show(
+    here.show_table(
         [{"name": name, "change": change, "reason": reason} for name, change, reason in rows],
-        lambda: table(["File", "What", "Why"], rows, empty="There are no YAML files."),
+        ["File", "What", "Why"],
+        rows,
+        empty="There are no YAML files.",
     )
     refused = sum(each.change is Change.refused for each in done)
     if refused:

@@ -81,10 +81,7 @@ def list_deployments(here: Here, name: Name) -> None:
         for each in found
     ]
     heads = ["Deployment", "How", "Revision", "When", "Message"]
-    here.show(
-        [asdict(each) for each in found],
-        lambda: table(heads, rows, empty="It was never deployed."),
-    )
+    here.show_table([asdict(each) for each in found], heads, rows, empty="It was never deployed.")
 
 
 @app.command("canary")
@@ -274,9 +271,8 @@ def retry_runs(
     if drive:
         here.steward.runs.drive_until_idle()
     rows = [(each.source, each.run.id if each.run else "", each.problem or "") for each in done]
-    here.show(
-        [asdict(each) for each in done],
-        lambda: table(["Run", "Again as", "Why not"], rows, empty="No runs."),
+    here.show_table(
+        [asdict(each) for each in done], ["Run", "Again as", "Why not"], rows, empty="No runs."
     )
     if any(each.run is None for each in done):
         raise typer.Exit(1)

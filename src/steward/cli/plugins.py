@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import AsJson, command, fail, say, show, table
+from steward.cli.output import AsJson, command, fail, say, show, show_table
 from steward.cli.projects import Here, in_project
 from steward.cli.terminal_questions import NobodyThere, agrees
 from steward.core import Denied, Unavailable, minimal_environment
@@ -42,23 +42,21 @@ def list_plugins(
 ) -> None:
     """List the plug-ins of this installation."""
     found = here.steward.plugins.listed(here.access, removed=removed)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Name", "Version", "On", "Adds", "Runs", "SHA-256"],
-            [
-                (
-                    each.name,
-                    each.version,
-                    each.enabled,
-                    ", ".join(f"{part.kind} {part.name}" for part in each.parts),
-                    "with the server's rights" if each.rights else "in the sandbox",
-                    each.sha256[:12],
-                )
-                for each in found
-            ],
-            empty="No plug-ins.",
-        ),
+        ["Name", "Version", "On", "Adds", "Runs", "SHA-256"],
+        [
+            (
+                each.name,
+                each.version,
+                each.enabled,
+                ", ".join(f"{part.kind} {part.name}" for part in each.parts),
+                "with the server's rights" if each.rights else "in the sandbox",
+                each.sha256[:12],
+            )
+            for each in found
+        ],
+        empty="No plug-ins.",
     )
 
 
@@ -169,7 +167,7 @@ def check_plugin(source: Source, *, as_json: AsJson = False) -> None:
     """Prove a plug-in with the contract kits; runs its code in a process of its own."""
     results = _checked(_content(source))
     rows = [(each["part"], each["problem"] or "passed") for each in results]
-    show(results, as_json=as_json, text=lambda: table(["Part", "Result"], rows, empty=""))
+    show_table(results, ["Part", "Result"], rows, empty="", as_json=as_json)
     wrong = [each for each in results if each["problem"]]
     if wrong:
         fail(f"{len(wrong)} of {len(results)} did not pass.", "plugin", as_json=False)

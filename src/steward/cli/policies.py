@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 
 app = typer.Typer(no_args_is_help=True)
@@ -52,16 +51,11 @@ def simulate(
     """List past calls that a changed policy would decide otherwise; nothing is saved."""
     text = file.read_text(encoding="utf-8")
     found = here.steward.governing.judging.simulate(here.access, level, text)
-    here.show(
+    here.show_table(
         found,
-        lambda: table(
-            ["Run", "Step", "Tool", "Now", "Then", "Looser"],
-            [
-                (i["run_id"], i["key"], i["tool"], i["before"], i["after"], i["looser"])
-                for i in found
-            ],
-            empty="No past call would be decided otherwise.",
-        ),
+        ["Run", "Step", "Tool", "Now", "Then", "Looser"],
+        [(i["run_id"], i["key"], i["tool"], i["before"], i["after"], i["looser"]) for i in found],
+        empty="No past call would be decided otherwise.",
     )
 
 

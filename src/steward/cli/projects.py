@@ -1,7 +1,7 @@
 """Which project and person a command of the terminal acts for."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property, wraps
 from typing import Annotated, Any, Concatenate, ParamSpec
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, show
+from steward.cli.output import AsJson, command, installation, show, show_table
 from steward.core import Invalid, NotFound
 from steward.identity import Access, Principal, User, Via
 from steward.store import Scope
@@ -49,6 +49,11 @@ class Here:
 
     def show(self, document: Any, text: Callable[[], str]) -> None:
         show(document, as_json=self.as_json, text=text)
+
+    def show_table(
+        self, document: Any, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str
+    ) -> None:
+        show_table(document, headings, rows, empty=empty, as_json=self.as_json)
 
 
 def in_project(function: Callable[Concatenate[Here, P], None]) -> Callable[..., None]:

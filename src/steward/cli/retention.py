@@ -87,9 +87,8 @@ def list_holds(here: Here) -> None:
         for each in found
     ]
     headings = ["Id", "Hold", "Reason", "Placed by", "Placed", "Lifted"]
-    here.show(
-        [asdict(each) for each in found],
-        lambda: table(headings, rows, empty="This project has no legal hold."),
+    here.show_table(
+        [asdict(each) for each in found], headings, rows, empty="This project has no legal hold."
     )
 
 

@@ -32,13 +32,11 @@ def list_runs(
 ) -> None:
     """List runs, newest first."""
     runs = here.steward.runs.records.listed(here.scope, statuses=status or (), limit=limit)
-    here.show(
+    here.show_table(
         [asdict(run) for run in runs],
-        lambda: table(
-            ["Run", "Title", "Status", "Started", "Waits for"],
-            [(r.id, r.title, r.status.value, r.created_at, r.reason) for r in runs],
-            empty="No runs yet. Start one with 'steward runs start FLOW.yaml'.",
-        ),
+        ["Run", "Title", "Status", "Started", "Waits for"],
+        [(r.id, r.title, r.status.value, r.created_at, r.reason) for r in runs],
+        empty="No runs yet. Start one with 'steward runs start FLOW.yaml'.",
     )
 
 
@@ -132,13 +130,11 @@ def diff_runs(
 ) -> None:
     """Show two runs side by side."""
     found = here.steward.runs.diff(here.scope, left, right)
-    here.show(
+    here.show_table(
         [asdict(item) for item in found],
-        lambda: table(
-            ["Step", "Same", "Left", "Right"],
-            [(d.key, d.same, _short(d.left), _short(d.right)) for d in found],
-            empty="Neither run has steps.",
-        ),
+        ["Step", "Same", "Left", "Right"],
+        [(d.key, d.same, _short(d.left), _short(d.right)) for d in found],
+        empty="Neither run has steps.",
     )
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound, in_words, mistakes
 from steward.identity.sign_on import Provider, ProviderDocument
@@ -47,23 +46,21 @@ Scopes = Annotated[str | None, typer.Option(help="Scopes to ask for, separated b
 def list_providers(here: Here) -> None:
     """List the providers of the organisation."""
     found = here.steward.sign_on.providers.listed(here.access)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Id", "Name", "Issuer", "Secret", "On", "Rules"],
-            [
-                (
-                    each.id,
-                    each.document.name,
-                    each.issuer,
-                    each.has_secret,
-                    each.document.enabled,
-                    len(each.document.rules),
-                )
-                for each in found
-            ],
-            empty="No providers.",
-        ),
+        ["Id", "Name", "Issuer", "Secret", "On", "Rules"],
+        [
+            (
+                each.id,
+                each.document.name,
+                each.issuer,
+                each.has_secret,
+                each.document.enabled,
+                len(each.document.rules),
+            )
+            for each in found
+        ],
+        empty="No providers.",
     )
 
 

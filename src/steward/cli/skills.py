@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from steward.agents.skills import check, read_folder, skills_in, unpack
-from steward.cli.output import AsJson, command, fail, show, table
+from steward.cli.output import AsJson, command, fail, show
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid
 
@@ -26,22 +26,20 @@ def list_skills(
 ) -> None:
     """List the skills of a project, built-in ones included."""
     found = here.steward.skills.listed(here.scope)
-    here.show(
+    here.show_table(
         [asdict(each) for each in found],
-        lambda: table(
-            ["Name", "From", "Version", "On", "When to use it"],
-            [
-                (
-                    each.name,
-                    each.origin.value + (" (instead of the built-in one)" if each.shadows else ""),
-                    each.version or None,
-                    each.enabled,
-                    _short(each.description),
-                )
-                for each in found
-            ],
-            empty="There are no skills.",
-        ),
+        ["Name", "From", "Version", "On", "When to use it"],
+        [
+            (
+                each.name,
+                each.origin.value + (" (instead of the built-in one)" if each.shadows else ""),
+                each.version or None,
+                each.enabled,
+                _short(each.description),
+            )
+            for each in found
+        ],
+        empty="There are no skills.",
     )
 
 

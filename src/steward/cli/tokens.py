@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import AsJson, command, installation, show, table
+from steward.cli.output import AsJson, command, installation, show, show_table
 from steward.cli.projects import ProjectOption, enter
 from steward.identity import Token, parse_role
 
@@ -37,17 +37,15 @@ def list_tokens(*, user: TokenUser, project: ProjectOption = None, as_json: AsJs
     """List a user's tokens in a project."""
     with installation() as steward:
         tokens = steward.identity.tokens.page(enter(steward, user, project))
-    show(
+    show_table(
         [_document(token) for token in tokens],
+        ["Id", "Name", "Role", "Expires", "Last used", "Revoked"],
+        [
+            (t.id, t.name, t.role.name, t.expires_at.date(), t.last_used_at, t.revoked_at)
+            for t in tokens
+        ],
+        empty="No tokens. Make one with 'steward token create NAME --user EMAIL'.",
         as_json=as_json,
-        text=lambda: table(
-            ["Id", "Name", "Role", "Expires", "Last used", "Revoked"],
-            [
-                (t.id, t.name, t.role.name, t.expires_at.date(), t.last_used_at, t.revoked_at)
-                for t in tokens
-            ],
-            empty="No tokens. Make one with 'steward token create NAME --user EMAIL'.",
-        ),
     )
 
 

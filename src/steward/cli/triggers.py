@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import table
 from steward.cli.playbooks_archive import described
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound
@@ -24,23 +23,21 @@ States = Annotated[
 def list_triggers(here: Here) -> None:
     """List what starts playbooks by itself, and how it fares."""
     found = here.steward.playbooks.triggers.listed(here.access)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Trigger", "Type", "State", "Last event (UTC)", "Waiting", "Failed"],
-            [
-                (
-                    f"{each.card.slug}/{each.subscription.name}",
-                    each.subscription.type,
-                    _health(each),
-                    each.subscription.last_at or "",
-                    each.counts.get("stored", 0) + each.counts.get("waiting", 0),
-                    each.counts.get("failed", 0) + each.counts.get("dead", 0),
-                )
-                for each in found
-            ],
-            empty="Nothing starts a playbook by itself yet.",
-        ),
+        ["Trigger", "Type", "State", "Last event (UTC)", "Waiting", "Failed"],
+        [
+            (
+                f"{each.card.slug}/{each.subscription.name}",
+                each.subscription.type,
+                _health(each),
+                each.subscription.last_at or "",
+                each.counts.get("stored", 0) + each.counts.get("waiting", 0),
+                each.counts.get("failed", 0) + each.counts.get("dead", 0),
+            )
+            for each in found
+        ],
+        empty="Nothing starts a playbook by itself yet.",
     )
 
 
@@ -56,13 +53,11 @@ def list_events(
     """List the events of a trigger, newest first, each with its state and why."""
     desk, found = here.steward.playbooks.triggers, _found(here, trigger)
     events = desk.page(here.access, found.subscription.id, states=state or (), limit=limit)
-    here.show(
+    here.show_table(
         [vars(each) for each in events],
-        lambda: table(
-            ["Event", "Received (UTC)", "State", "Run", "Why"],
-            [(e.id, e.received_at, e.state.value, e.run_id or "", e.reason or "") for e in events],
-            empty="No events.",
-        ),
+        ["Event", "Received (UTC)", "State", "Run", "Why"],
+        [(e.id, e.received_at, e.state.value, e.run_id or "", e.reason or "") for e in events],
+        empty="No events.",
     )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, say, show, table
+from steward.cli.output import AsJson, command, installation, say, show, show_table
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid, NotFound
 from steward.identity import Erasure, SecondStepRule, User, parse_role
@@ -27,14 +27,12 @@ def list_users(*, as_json: AsJson = False) -> None:
     """List everyone."""
     with installation() as steward:
         users = steward.identity.users.all()
-    show(
+    show_table(
         [asdict(user) for user in users],
+        ["E-mail", "Name", "Password", "Disabled"],
+        [(u.email, u.name, u.has_password, u.disabled_at) for u in users],
+        empty="Nobody yet. 'steward up' creates the first user.",
         as_json=as_json,
-        text=lambda: table(
-            ["E-mail", "Name", "Password", "Disabled"],
-            [(u.email, u.name, u.has_password, u.disabled_at) for u in users],
-            empty="Nobody yet. 'steward up' creates the first user.",
-        ),
     )
 
 
@@ -140,14 +138,12 @@ def list_passkeys(email: Email, *, as_json: AsJson = False) -> None:
     """List a user's passkeys."""
     with installation() as steward:
         found = steward.identity.passkeys.listed(_find(steward, email).id)
-    show(
+    show_table(
         [asdict(each) for each in found],
+        ["Id", "Name", "Added", "Last used"],
+        [(each.id, each.name, each.created_at, each.last_used_at) for each in found],
+        empty="No passkeys. People add them in their profile.",
         as_json=as_json,
-        text=lambda: table(
-            ["Id", "Name", "Added", "Last used"],
-            [(each.id, each.name, each.created_at, each.last_used_at) for each in found],
-            empty="No passkeys. People add them in their profile.",
-        ),
     )
 
 

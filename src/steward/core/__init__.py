@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from steward.core.fair_tasks import FairTurns
     from steward.core.input_mistakes import and_more, in_words, mistakes
+    from steward.core.package_data import package_text, package_words, package_yaml
     from steward.core.settings import (
         AuditStream,
         AwsSource,
@@ -202,6 +203,9 @@ __all__ = [
     "load_settings",
     "minimal_environment",
     "mistakes",
+    "package_text",
+    "package_words",
+    "package_yaml",
     "parse_yaml",
     "reaching_for",
     "reaching_scope",

@@ -17,6 +17,7 @@ from steward.observe.audit_lines import AuditFormat
 from steward.observe.audit_streams import AuditStreams, sent_until
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
+from steward.observe.counted_runs import Counted, UsedKind
 from steward.observe.details import Detail, Detailed, Details, Part, Sums
 from steward.observe.facts import NANO, Fact, facts_of, is_shared
 from steward.observe.forecast import Forecast, forecast_spend
@@ -62,6 +63,7 @@ __all__ = [
     "Call",
     "CostExplorer",
     "CostReport",
+    "Counted",
     "Detail",
     "Detailed",
     "Details",
@@ -98,6 +100,7 @@ __all__ = [
     "TraceFilter",
     "TraceRow",
     "Traces",
+    "UsedKind",
     "View",
     "Visible",
     "amount",

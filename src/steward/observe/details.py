@@ -14,7 +14,7 @@ from steward.observe.outages import Outage, Outages
 from steward.observe.overview import Visible, seen
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, JOINED
-from steward.runs import Kind, Status, journal_table, runs_table
+from steward.runs import Kind, Runs, Status, journal_table, runs_table
 from steward.store import Database, Scope, Transaction
 
 Detailed = Literal["flow", "connector"]
@@ -98,8 +98,9 @@ class Detail:
 
 
 class Details:
-    def __init__(self, database: Database, projector: Projector) -> None:
+    def __init__(self, database: Database, projector: Projector, runs: Runs) -> None:
         self._database = database
+        self._runs = runs
         self._projector = projector
 
     def detail(
@@ -130,8 +131,8 @@ class Details:
         with self._database.read(scope) as tx:
             rows = tx.rows(wanted)
             latest = _latest(tx, name, visible) if kind == "flow" else Latest()
-            used = {name} if kind == "connector" else {row.connector for row in rows} - {""}
-            outages = Outages(tx, visible).of(sorted(used), now)
+        used = {name} if kind == "connector" else {row.connector for row in rows} - {""}
+        outages = Outages(self._database, self._runs, scope, visible).of(sorted(used), now)
         read = _Read(kind, rows)
         return Detail(
             kind,

@@ -55,11 +55,13 @@ class Records(Starts, Leases):
         limit: int = 50,
         among: tuple[str, Collection[str]] | None = None,
         unless_done: str | None = None,
+        where: sa.ColumnElement[bool] | None = None,
     ) -> list[Run]:
         """Runs of a project, newest first; ids are ordered by time.
 
         `among` is a beginning of subjects and those of them that count; other subjects count anyway. `unless_done`
-        names a program whose runs are left out once they are done.
+        names a program whose runs are left out once they are done. `where` is a further condition of `runs_table`,
+        which may hold for several rows of another table.
         """
         statement = sa.select(tables.runs)
         if unless_done is not None:
@@ -74,20 +76,26 @@ class Records(Starts, Leases):
             )
         if statuses:
             statement = statement.where(COLUMNS.status.in_(list(statuses)))
-        if subject is not None:
-            statement = statement.where(COLUMNS.subject == subject)
-        if author is not None:
-            statement = statement.where(COLUMNS.created_by == author)
-        if parent is not None:
-            statement = statement.where(COLUMNS.parent_id == parent)
-        if program is not None:
-            statement = statement.where(COLUMNS.program == program)
+        asked = (
+            (COLUMNS.subject, subject),
+            (COLUMNS.created_by, author),
+            (COLUMNS.parent_id, parent),
+            (COLUMNS.program, program),
+        )
+        statement = statement.where(
+            *(column == value for column, value in asked if value is not None)
+        )
         if text:
             statement = statement.where(COLUMNS.title.icontains(text, autoescape=True))
         if before is not None:
             statement = statement.where(COLUMNS.id < before)
+        statement = statement.order_by(COLUMNS.id.desc()).limit(limit)
         with self._database.read(scope) as tx:
-            rows = tx.rows(statement.order_by(COLUMNS.id.desc()).limit(limit))
+            if where is not None:
+                ids = statement.with_only_columns(COLUMNS.id).where(where).distinct()
+                found = [row.id for row in tx.rows(ids)]
+                statement = statement.where(COLUMNS.id.in_(found))
+            rows = tx.rows(statement)
         return [run_of(row, scope) for row in rows]
 
     def ended(self, scope: Scope, subject: str, since: datetime, limit: int) -> list[Run]:

@@ -28,7 +28,14 @@ from steward.store.holds import (
     refused,
 )
 from steward.store.logical import Change, Changes, End
-from steward.store.migrate import knows_revision, latest_revision, migrate, schema_revision
+from steward.store.migrate import (
+    Downgraded,
+    downgrade,
+    knows_revision,
+    latest_revision,
+    migrate,
+    schema_revision,
+)
 from steward.store.notices import Notice, Notices
 from steward.store.secret_sources import SecretSources
 from steward.store.secrets import (
@@ -70,6 +77,7 @@ __all__ = [
     "Changes",
     "Contents",
     "Database",
+    "Downgraded",
     "End",
     "EventLog",
     "FileBlobs",
@@ -99,6 +107,7 @@ __all__ = [
     "backup",
     "check_digest",
     "checked_chunks",
+    "downgrade",
     "encrypt_again",
     "events",
     "hold_of",

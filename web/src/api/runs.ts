@@ -19,17 +19,36 @@ import type { ListPage } from './types';
 
 type Schemas = components['schemas'];
 
+/** What a figure counts, as its list is asked for. */
+export const COUNTED_KEYS = [
+  'flow',
+  'revision',
+  'since',
+  'until',
+  'used',
+  'name',
+  'agent',
+  'failed',
+  'code',
+  'created_by',
+] as const;
+export type Counted = Partial<Record<(typeof COUNTED_KEYS)[number], string>>;
+
 export interface RunFilter {
   statuses: RunStatus[];
   text: string;
   mine: boolean;
   /** Whether finished changes by hand are listed too. */
   byHand: boolean;
+  counted?: Counted;
 }
 
-export function runsQuery(projectId: string, { statuses, text, mine, byHand }: RunFilter) {
+export function runsQuery(
+  projectId: string,
+  { statuses, text, mine, byHand, counted = {} }: RunFilter,
+) {
   return listQuery(
-    projectKey(projectId, 'run', 'list', statuses, text, mine, byHand),
+    projectKey(projectId, 'run', 'list', statuses, text, mine, byHand, counted),
     async (query, signal) => {
       const page = await bodyOf(
         api.GET('/api/v1/projects/{project_id}/runs', {
@@ -41,6 +60,7 @@ export function runsQuery(projectId: string, { statuses, text, mine, byHand }: R
               ...(text === '' ? {} : { q: text }),
               mine,
               by_hand: byHand,
+              ...(counted as object),
             },
           },
           signal,

@@ -5130,7 +5130,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first.
+         * @description Newest first. What a figure counts is asked for as the figure has it; only runs that ended count.
          */
         get: operations["list_runs"];
         put?: never;
@@ -46982,10 +46982,29 @@ export interface operations {
                 q?: string | null;
                 /** @description Whether finished changes that people made by hand are listed too. */
                 by_hand?: boolean;
+                created_by?: string | null;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description Items on a page. */
                 limit?: number;
+                /** @description As figures name it. */
+                flow?: string | null;
+                /** @description Of its playbook; 0 for none. */
+                revision?: number | null;
+                /** @description Runs that ended, or used what is asked for, from this hour on. */
+                since?: string | null;
+                /** @description And before this hour. */
+                until?: string | null;
+                /** @description Runs that used something of this kind. */
+                used?: ("model" | "tool" | "agent" | "connector") | null;
+                /** @description Of what they used. */
+                name?: string | null;
+                /** @description The agent for which they used it. */
+                agent?: string | null;
+                /** @description Runs that failed; with `used`, runs in which its use failed. */
+                failed?: boolean;
+                /** @description How they, or their use of it, failed. */
+                code?: string | null;
             };
             header?: never;
             path: {

@@ -65,6 +65,20 @@ describe('the cost explorer', () => {
     ]);
   });
 
+  it('leads from a name to its figures and from a count to the runs', async () => {
+    serve(routes());
+    renderApp('/p/prj_1/overview?tab=costs');
+    const sums = within(await screen.findByRole('group', { name: 'Sums' }));
+    expect(sums.getByRole('link', { name: 'Chat' })).toHaveAttribute(
+      'href',
+      '/p/prj_1/overview/flow/chat',
+    );
+    expect(sums.getByRole('link', { name: '4: runs of Chat' })).toHaveAttribute(
+      'href',
+      '/p/prj_1/runs?since=2026-03-01T00%3A00%3A00Z&flow=chat',
+    );
+  });
+
   it('draws the budget of the project for each day beside the forecast', async () => {
     serve(routes());
     renderApp('/p/prj_1/overview?tab=costs');

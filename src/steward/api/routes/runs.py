@@ -3,13 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, status
-from pydantic import Field
+from fastapi import Depends, Query, Request, status
+from pydantic import AwareDatetime, Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsViewer, AsViewerOrRunner
 from steward.api.routes.history import DependantOut
+from steward.api.routing import Router
 from steward.api.run_documents import (
     KeyIn,
     ListedRun,
@@ -24,9 +25,10 @@ from steward.broker import DIRECT_PROGRAM, Risk
 from steward.core import Invalid, Problem
 from steward.flows import Question, Start
 from steward.identity import Role
+from steward.observe import Counted, UsedKind
 from steward.runs import Run
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["runs"])
 
 
 class RunStatusOut(Output):
@@ -58,10 +60,36 @@ class StartIn(Input):
     priority: int = Field(0, ge=-100, le=100)
 
 
+def _counted(
+    flow: Annotated[str | None, Query(max_length=200, description="As figures name it.")] = None,
+    revision: Annotated[int | None, Query(ge=0, description="Of its playbook; 0 for none.")] = None,
+    since: Annotated[
+        AwareDatetime | None,
+        Query(description="Runs that ended, or used what is asked for, from this hour on."),
+    ] = None,
+    until: Annotated[AwareDatetime | None, Query(description="And before this hour.")] = None,
+    used: Annotated[
+        UsedKind | None, Query(description="Runs that used something of this kind.")
+    ] = None,
+    name: Annotated[str | None, Query(max_length=200, description="Of what they used.")] = None,
+    agent: Annotated[
+        str | None, Query(max_length=200, description="The agent for which they used it.")
+    ] = None,
+    failed: Annotated[
+        bool, Query(description="Runs that failed; with `used`, runs in which its use failed.")
+    ] = False,
+    code: Annotated[
+        str | None, Query(max_length=80, description="How they, or their use of it, failed.")
+    ] = None,
+) -> Counted:
+    return Counted(since, until, flow, revision, used, name, agent, failed, code)
+
+
 @router.get("")
 def list_runs(
     request: Request,
     access: AsViewerOrRunner,
+    counted: Annotated[Counted, Depends(_counted)],
     run_status: Annotated[list[StatusName] | None, Query(alias="status")] = None,
     mine: bool = False,
     subject: Annotated[str | None, Query(max_length=200)] = None,
@@ -70,10 +98,11 @@ def list_runs(
     by_hand: Annotated[
         bool, Query(description="Whether finished changes that people made by hand are listed too.")
     ] = True,
+    created_by: Annotated[str | None, Query(max_length=40)] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[ListedRun]:
-    """Newest first."""
+    """Newest first. What a figure counts is asked for as the figure has it; only runs that ended count."""
     steward = steward_of(request)
     records, sight = steward.runs.records, steward.playbooks.people.sight(access)
 
@@ -82,13 +111,14 @@ def list_runs(
             access.scope,
             statuses=[str(item) for item in run_status or ()],
             subject=subject,
-            author=access.user_id if mine or access.role is Role.runner else None,
+            author=access.user_id if mine or access.role is Role.runner else created_by,
             parent=parent,
             text=q,
             before=before,
             limit=count,
             among=sight.among,
             unless_done=None if by_hand else DIRECT_PROGRAM,
+            where=counted.condition(),
         )
 
     items, following = page(fetch, lambda run: run.id, cursor, limit)

@@ -37,7 +37,7 @@ _P = sign_on_providers.c
 class RoleRule(BaseModel):
     """People whose claim has this value get this role in this project."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     claim: str = Field(
         min_length=1, max_length=100, description="As in `groups`, or `realm_access.roles`."
@@ -50,7 +50,7 @@ class RoleRule(BaseModel):
 class ProviderDocument(BaseModel):
     """What an owner says about a provider; everything but the secret."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=100, description="Shown on the sign-in page.")
     issuer: str = Field(min_length=1, max_length=500)

@@ -1,11 +1,11 @@
 /** What an agent did and cost lately, from the journals of ended runs. */
-import { plural, t } from '@lingui/core/macro';
 import { Anchor, Group, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { useState } from 'react';
 import { type AgentFigures as Figures, agentFiguresQuery } from '@/api/agents';
+import type { Counted } from '@/api/runs';
 import { projectPath, useProject } from '@/app/project';
 import { compact, dollars } from '@/components/amounts';
 import { StatusChip } from '@/components/Chip';
@@ -14,16 +14,19 @@ import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { type Formats, useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
+import { CountLink } from '../overview/CountLink';
+import { runsBehind } from '../overview/figure-links';
 import overview from '../overview/overview.module.css';
 import classes from './agents.module.css';
 
 const PERIODS = [
-  { value: '7', label: t`Last 7 days` },
-  { value: '30', label: t`Last 30 days` },
-  { value: '90', label: t`Last 90 days` },
+  { value: '7', label: 'Last 7 days' },
+  { value: '30', label: 'Last 30 days' },
+  { value: '90', label: 'Last 90 days' },
 ];
 
-const WEEK = 7 * 86_400_000;
+const DAY = 86_400_000;
+const WEEK = 7 * DAY;
 
 export function AgentFigures({ name }: { name: string }) {
   const project = useProject();
@@ -34,10 +37,17 @@ export function AgentFigures({ name }: { name: string }) {
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
   const figures = query.data;
+  const since = new Date(startOfToday() - (Number(days) - 1) * DAY).toISOString();
+  const runs = runsBehind(project.id, { since, used: 'agent', name });
+  const failed = runsBehind(project.id, { since, used: 'agent', name }, 'failed');
+  const toolNames = new Set(figures?.tools.map((tool) => tool.name));
+  const costs = `${projectPath(project.id, 'overview')}?tab=costs`;
+  const used = (kind: 'tool' | 'model', of: string, more: Counted = {}) =>
+    runsBehind(project.id, { since, used: kind, name: of, agent: name, ...more });
   return (
     <Stack>
       <Select
-        aria-label={t`Period`}
+        aria-label="Period"
         data={PERIODS}
         value={days}
         allowDeselect={false}
@@ -46,37 +56,51 @@ export function AgentFigures({ name }: { name: string }) {
       />
       {!figures && <Skeleton height={120} aria-busy />}
       {figures?.runs === 0 && (
-        <EmptyState icon={Activity} title={t`No runs in this time`}>
-          {t`Try it, or name it in a flow.`}
+        <EmptyState icon={Activity} title="No runs in this time">
+          Try it, or name it in a flow.
         </EmptyState>
       )}
       {figures && figures.runs > 0 && (
         <>
           <dl className={classes.facts}>
-            <Fact label={t`Runs`} value={formats.number(figures.runs)} />
-            <Fact label={t`Failed runs`} value={formats.number(figures.failed_runs)} />
-            <Fact label={t`Finished tasks`} value={formats.number(figures.works)} />
-            <Fact label={t`Mean time of a task`} value={meanText(figures.works, figures.seconds)} />
-            <Fact label={t`Requests to models`} value={formats.number(figures.requests)} />
-            <Fact label={t`Tokens`} value={formats.number(figures.tokens)} />
-            <Fact label={t`Cost`} value={dollars(formats, figures.usd)} />
+            <Fact label="Runs" to={runs} value={formats.number(figures.runs)} />
+            <Fact label="Failed runs" to={failed} value={formats.number(figures.failed_runs)} />
+            <Fact label="Finished tasks" to={runs} value={formats.number(figures.works)} />
             <Fact
-              label={t`Changes undone`}
-              value={t`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
+              label="Mean time of a task"
+              to={runs}
+              value={meanText(figures.works, figures.seconds)}
             />
-            <Fact label={t`Kept to the plan`} value={adherenceText(formats, figures)} />
+            <Fact label="Requests to models" to={runs} value={formats.number(figures.requests)} />
+            <Fact label="Tokens" to={costs} value={formats.number(figures.tokens)} />
+            <Fact label="Cost" to={costs} value={dollars(formats, figures.usd)} />
+            <Fact
+              label="Changes undone"
+              to={runs}
+              value={`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
+            />
+            <Fact label="Kept to the plan" to={runs} value={adherenceText(formats, figures)} />
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
-            <Section title={t`Errors`} framed>
+            <Section title="Errors" framed>
               <ul className={classes.tools}>
                 {figures.failures.map(({ where, code, times }) => (
                   <li key={`${where} ${code}`} className={classes.line}>
                     <Text span size="sm">
-                      {where === '' ? t`Its own work` : where}: {code}
+                      {where === '' ? 'Its own work' : where}: {code}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      {plural(times, { one: `once`, other: `${formats.number(times)} times` })}
+                      <CountLink
+                        count={times}
+                        of={`runs with ${code}`}
+                        to={
+                          where === ''
+                            ? runsBehind(project.id, { since, used: 'agent', name, code })
+                            : used(toolNames.has(where) ? 'tool' : 'model', where, { code })
+                        }
+                      />{' '}
+                      {times === 1 ? 'time' : 'times'}
                     </Text>
                   </li>
                 ))}
@@ -84,7 +108,7 @@ export function AgentFigures({ name }: { name: string }) {
             </Section>
           )}
           {figures.tools.length > 0 && (
-            <Section title={t`Tools it called`} framed>
+            <Section title="Tools it called" framed>
               <ul className={classes.tools}>
                 {figures.tools.map(({ name: tool, calls, errors }) => (
                   <li key={tool} className={classes.line}>
@@ -92,15 +116,26 @@ export function AgentFigures({ name }: { name: string }) {
                       {tool}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      {formats.number(calls)} {plural(calls, { one: `call`, other: `calls` })}
-                      {errors > 0 ? t`, ${formats.number(errors)} failed` : ''}
+                      <CountLink count={calls} of={`calls of ${tool}`} to={used('tool', tool)} />{' '}
+                      {calls === 1 ? 'call' : 'calls'}
+                      {errors > 0 && (
+                        <>
+                          ,{' '}
+                          <CountLink
+                            count={errors}
+                            of={`failed calls of ${tool}`}
+                            to={used('tool', tool, { failed: 'true' })}
+                          />{' '}
+                          failed
+                        </>
+                      )}
                     </Text>
                   </li>
                 ))}
               </ul>
             </Section>
           )}
-          <Section title={t`Latest runs`} framed>
+          <Section title="Latest runs" framed>
             <ul className={classes.tools}>
               {figures.last_runs.map((run) => (
                 <li key={run.id} className={classes.line}>
@@ -119,7 +154,7 @@ export function AgentFigures({ name }: { name: string }) {
           </Section>
           {!figures.is_complete && (
             <Text size="xs" c="dimmed">
-              {t`Steward is still counting earlier runs.`}
+              Steward is still counting earlier runs.
             </Text>
           )}
         </>
@@ -132,20 +167,20 @@ export function AgentFigures({ name }: { name: string }) {
 function Days({ days }: { days: Figures['days'] }) {
   const formats = useFormats();
   return (
-    <Section title={t`Day by day`} description={t`Days are those of UTC.`} framed>
+    <Section title="Day by day" description="Days are those of UTC." framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={overview.scroller} role="group" aria-label={t`Day by day`} tabIndex={0}>
+      <div className={overview.scroller} role="group" aria-label="Day by day" tabIndex={0}>
         <table className={overview.table}>
           <thead>
             <tr>
-              <th scope="col">{t`Day`}</th>
-              <th scope="col">{t`Mean time`}</th>
-              <th scope="col">{t`Mean of 7 days`}</th>
-              <th scope="col">{t`Cost`}</th>
-              <th scope="col">{t`Tasks`}</th>
-              <th scope="col">{t`Tokens`}</th>
-              <th scope="col">{t`Kept to the plan`}</th>
+              <th scope="col">Day</th>
+              <th scope="col">Mean time</th>
+              <th scope="col">Mean of 7 days</th>
+              <th scope="col">Cost</th>
+              <th scope="col">Tasks</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Kept to the plan</th>
             </tr>
           </thead>
           <tbody>
@@ -167,6 +202,11 @@ function Days({ days }: { days: Figures['days'] }) {
   );
 }
 
+/** Midnight in UTC, as figures count days. */
+function startOfToday(): number {
+  return Date.parse(new Date().toISOString().slice(0, 10));
+}
+
 function meanText(works: number, seconds: number): string {
   return works > 0 ? durationText((seconds / works) * 1000) : '–';
 }
@@ -183,16 +223,17 @@ function weekText(days: Figures['days'], last: string): string {
 function adherenceText(formats: Formats, kept: { judged: number; adhered: number }): string {
   return kept.judged === 0
     ? '–'
-    : plural(kept.judged, {
-        one: `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} step`,
-        other: `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} steps`,
-      });
+    : `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} ${kept.judged === 1 ? 'step' : 'steps'}`;
 }
 
-function Fact({ label, value }: { label: string; value: string }) {
+function Fact({ label, to, value }: { label: string; to: string; value: string }) {
   return (
     <div>
-      <dt>{label}</dt>
+      <dt>
+        <Anchor component={Link} to={to} inherit>
+          {label}
+        </Anchor>
+      </dt>
       <dd>{value}</dd>
     </div>
   );

@@ -1,11 +1,12 @@
 /** Spending day by day, by any dimension, with a forecast. */
-import { Button, SegmentedControl, Select, Text } from '@mantine/core';
+import { Anchor, Button, SegmentedControl, Select, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Coins, Download } from 'lucide-react';
 import { useState } from 'react';
 import { type BudgetItem, budgetsQuery } from '@/api/budgets';
 import { type Costs, costsFile, costsQuery, type Dimension } from '@/api/observe';
-import { useProject } from '@/app/project';
+import { projectPath, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { type Formats, useFormats } from '@/components/format';
@@ -13,6 +14,8 @@ import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { compact, dollarRange, dollars } from '@/components/amounts';
 import { CostBars } from './CostBars';
+import { CountLink } from './CountLink';
+import { figuresOf, runsBehind } from './figure-links';
 import classes from './overview.module.css';
 
 const DIMENSIONS: { value: Dimension; label: string }[] = [
@@ -92,7 +95,12 @@ export default function CostsTab() {
           >
             <CostBars costs={costs} bars={sums} budgets={ofProject} />
           </Section>
-          <SumTable sums={sums} budgets={budgets.filter(({ kind }) => kind === by)} />
+          <SumTable
+            by={by}
+            since={costs.first}
+            sums={sums}
+            budgets={budgets.filter(({ kind }) => kind === by)}
+          />
         </>
       )}
     </div>
@@ -152,8 +160,16 @@ function resetText(formats: Formats, { period, usd, expected, resets_at }: Budge
   ];
 }
 
-/** `budgets` are those of what the sums are of. */
-function SumTable({ sums, budgets }: { sums: Sum[]; budgets: BudgetItem[] }) {
+interface SumTableProps {
+  by: Dimension;
+  since: string;
+  sums: Sum[];
+  /** Those of what the sums are of. */
+  budgets: BudgetItem[];
+}
+
+function SumTable({ by, since, sums, budgets }: SumTableProps) {
+  const project = useProject();
   const formats = useFormats();
   return (
     <Section title="Sums" framed>
@@ -173,10 +189,14 @@ function SumTable({ sums, budgets }: { sums: Sum[]; budgets: BudgetItem[] }) {
           <tbody>
             {sums.map((sum) => (
               <tr key={sum.name}>
-                <th scope="row">{sum.title}</th>
+                <th scope="row">
+                  <SumName sum={sum} by={by} runs={runs(project.id, by, sum.name, since)} />
+                </th>
                 <td>{dollars(formats, sum.usd)}</td>
                 <td>{compact(formats, sum.tokens)}</td>
-                <td>{formats.number(sum.count)}</td>
+                <td>
+                  <Count sum={sum} runs={runs(project.id, by, sum.name, since)} />
+                </td>
                 {budgets.length > 0 && (
                   <td>
                     {budgets
@@ -192,6 +212,41 @@ function SumTable({ sums, budgets }: { sums: Sum[]; budgets: BudgetItem[] }) {
       </div>
     </Section>
   );
+}
+
+/** The runs behind a sum; null where a list of runs cannot tell, as for tags and for other projects. */
+function runs(projectId: string, by: Dimension, name: string, first: string): string | null {
+  const since = `${first}T00:00:00Z`;
+  switch (by) {
+    case 'flow':
+      return runsBehind(projectId, { since, flow: name });
+    case 'person':
+      return runsBehind(projectId, { since, created_by: name });
+    case 'tag':
+    case 'project':
+      return null;
+    default:
+      return name === '' ? null : runsBehind(projectId, { since, used: by, name });
+  }
+}
+
+function SumName({ sum, by, runs: list }: { sum: Sum; by: Dimension; runs: string | null }) {
+  const project = useProject();
+  const own = sum.name === '' ? null : figuresOf(by, sum.name);
+  let to = own === null ? list : projectPath(project.id, own);
+  if (by === 'project') to = `${projectPath(sum.name, 'overview')}?tab=costs`;
+  if (to === null) return <>{sum.title}</>;
+  return (
+    <Anchor component={Link} to={to} inherit>
+      {sum.title}
+    </Anchor>
+  );
+}
+
+function Count({ sum, runs: list }: { sum: Sum; runs: string | null }) {
+  const formats = useFormats();
+  if (list === null) return <>{formats.number(sum.count)}</>;
+  return <CountLink count={sum.count} of={`runs of ${sum.title}`} to={list} />;
 }
 
 /** "$3.10 of $5.00 this week". */

@@ -3,7 +3,7 @@ import { Alert, Anchor, SegmentedControl, Text, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Activity, Unplug } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { type Detail, type DetailSums, detailQuery } from '@/api/observe';
 import { projectPath, useProject } from '@/app/project';
 import { compact, dollars } from '@/components/amounts';
@@ -14,7 +14,10 @@ import { type Formats, useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
-import { detailPage, listOf } from './figure-links';
+import type { Counted } from '@/api/runs';
+import { CountLink } from './CountLink';
+import { codeText, Failures, meanText, ownRuns, Parts, Scroller, SumTable } from './DetailTables';
+import { listOf, runsBehind } from './figure-links';
 import classes from './overview.module.css';
 
 const PERIODS = [
@@ -95,6 +98,8 @@ function Found({ found, days }: { found: Detail; days: number }) {
                 rows={found.versions.map((each) => ({
                   key: String(each.revision),
                   name: each.revision === 0 ? 'No playbook' : `Revision ${each.revision}`,
+                  title: each.revision === 0 ? 'No playbook' : `Revision ${each.revision}`,
+                  counted: { ...ownRuns(found), revision: String(each.revision) },
                   sums: each,
                 }))}
               />
@@ -125,9 +130,19 @@ function OutageList({ found, formats }: { found: Detail; formats: Formats }) {
       icon={<Unplug size={16} aria-hidden />}
       title={`${each.connector} is failing`}
     >
-      {plural(formats, each.failed_runs, 'run')} failed since {formats.dateTime(each.since)}. In
-      that time {plural(formats, each.calls, 'call')} failed and none succeeded. Latest error:{' '}
-      {codeText(each.code)}.{' '}
+      <Anchor
+        component={Link}
+        to={runsBehind(
+          project.id,
+          { used: 'connector', name: each.connector, failed: 'true', since: each.since },
+          'failed',
+        )}
+        inherit
+      >
+        {plural(formats, each.failed_runs, 'run')} failed
+      </Anchor>{' '}
+      since {formats.dateTime(each.since)}. In that time {plural(formats, each.calls, 'call')}{' '}
+      failed and none succeeded. Latest error: {codeText(each.code)}.{' '}
       {each.last_run_id !== '' && (
         <Anchor component={Link} to={projectPath(project.id, 'runs', each.last_run_id)} inherit>
           Latest failed run
@@ -138,30 +153,36 @@ function OutageList({ found, formats }: { found: Detail; formats: Formats }) {
 }
 
 function Tiles({ found, formats, counted }: { found: Detail; formats: Formats; counted: string }) {
+  const project = useProject();
   const { total, latest } = found;
+  const runs = (more: Counted = {}) => runsBehind(project.id, { ...ownRuns(found), ...more });
+  const costs = `${projectPath(project.id, 'overview')}?tab=costs`;
   const rate = total.count === 0 ? 0 : total.errors / total.count;
   return (
     <dl className={classes.tiles}>
-      <Tile label={counted} value={formats.number(total.count)} />
+      <Tile label={counted} value={formats.number(total.count)} to={runs()} />
       <Tile
         label="Failed"
+        to={runs({ failed: 'true' })}
         value={formats.number(total.errors)}
         note={`${(rate * 100).toFixed(1)}%`}
         bad={total.errors > 0}
       />
-      <Tile label="Mean time" value={meanText(total)} />
+      <Tile label="Mean time" value={meanText(total)} to={runs()} />
       {latest.median_ms !== null && latest.slow_ms !== null && (
         <Tile
           label="Median time"
+          to={runsBehind(project.id, { flow: found.name }, 'done')}
           value={durationText(latest.median_ms)}
           note={`19 of 20 below ${durationText(latest.slow_ms)}; latest ${formats.number(latest.runs)} runs`}
         />
       )}
-      <Tile label="Tokens" value={compact(formats, total.tokens)} />
-      <Tile label="Spent" value={dollars(formats, total.usd)} />
+      <Tile label="Tokens" value={compact(formats, total.tokens)} to={costs} />
+      <Tile label="Spent" value={dollars(formats, total.usd)} to={costs} />
       {found.kind === 'flow' && (
         <Tile
           label="Undone"
+          to={runsBehind(project.id, { flow: found.name })}
           value={
             latest.changes === 0 ? '–' : `${((latest.undone / latest.changes) * 100).toFixed(0)}%`
           }
@@ -172,10 +193,14 @@ function Tiles({ found, formats, counted }: { found: Detail; formats: Formats; c
   );
 }
 
-function Tile(props: { label: string; value: string; note?: string; bad?: boolean }) {
+function Tile(props: { label: string; value: string; to: string; note?: string; bad?: boolean }) {
   return (
     <div className={classes.tile}>
-      <dt>{props.label}</dt>
+      <dt>
+        <Anchor component={Link} to={props.to} inherit>
+          {props.label}
+        </Anchor>
+      </dt>
       <dd className={classes.value} data-bad={props.bad === true ? true : undefined}>
         {props.value}
       </dd>
@@ -226,12 +251,13 @@ function DayBars({ found, days, formats, counted }: DayProps) {
         <span>{dayName(0)}</span>
         <span>{dayName(days - 1)}</span>
       </p>
-      <DayTable all={all} dayName={dayName} formats={formats} counted={counted} />
+      <DayTable found={found} all={all} dayName={dayName} formats={formats} counted={counted} />
     </>
   );
 }
 
 interface DayTableProps {
+  found: Detail;
   all: (DetailSums | undefined)[];
   dayName: (index: number) => string;
   formats: Formats;
@@ -239,7 +265,16 @@ interface DayTableProps {
 }
 
 /** The latest days in numbers, newest first. */
-function DayTable({ all, dayName, formats, counted }: DayTableProps) {
+function DayTable({ found, all, dayName, formats, counted }: DayTableProps) {
+  const project = useProject();
+  const start = Date.parse(found.first);
+  const runs = (index: number, more: Counted = {}) =>
+    runsBehind(project.id, {
+      ...ownRuns(found),
+      since: new Date(start + index * DAY).toISOString(),
+      until: new Date(start + (index + 1) * DAY).toISOString(),
+      ...more,
+    });
   const latest = all
     .map((each, index) => ({ each, index }))
     .filter((row): row is { each: DetailSums; index: number } => row.each !== undefined)
@@ -263,8 +298,20 @@ function DayTable({ all, dayName, formats, counted }: DayTableProps) {
           {latest.map(({ each, index }) => (
             <tr key={index}>
               <th scope="row">{dayName(index)}</th>
-              <td>{formats.number(each.count)}</td>
-              <td data-bad={each.errors > 0 || undefined}>{formats.number(each.errors)}</td>
+              <td>
+                <CountLink
+                  count={each.count}
+                  of={`${counted}, ${dayName(index)}`}
+                  to={runs(index)}
+                />
+              </td>
+              <td data-bad={each.errors > 0 || undefined}>
+                <CountLink
+                  count={each.errors}
+                  of={`failed, ${dayName(index)}`}
+                  to={runs(index, { failed: 'true' })}
+                />
+              </td>
               <td>{meanText(each)}</td>
               <td>{rollingText(all, index)}</td>
               <td>{compact(formats, each.tokens)}</td>
@@ -277,137 +324,6 @@ function DayTable({ all, dayName, formats, counted }: DayTableProps) {
   );
 }
 
-function Failures({ found, formats }: { found: Detail; formats: Formats }) {
-  const project = useProject();
-  if (found.failures.length === 0) return null;
-  return (
-    <Section title="How it failed" framed>
-      <ul className={classes.failing}>
-        {found.failures.map(({ where, code, times, last_run_id }) => (
-          <li key={`${where} ${code}`}>
-            <span>
-              {where === '' ? 'Runs' : where}: {codeText(code)}
-            </span>
-            <span>
-              {formats.number(times)} {times === 1 ? 'time' : 'times'}
-              {last_run_id !== '' && (
-                <>
-                  {' · '}
-                  <Anchor
-                    component={Link}
-                    to={projectPath(project.id, 'runs', last_run_id)}
-                    inherit
-                  >
-                    Latest run
-                  </Anchor>
-                </>
-              )}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-const PART_TITLES: Record<string, string> = {
-  flow: 'Flows that call it',
-  model: 'Models',
-  tool: 'Tools',
-  agent: 'Agents',
-};
-
-function Parts({ found, kind, formats }: { found: Detail; kind: string; formats: Formats }) {
-  const project = useProject();
-  const rows = found.parts.filter((part) => part.kind === kind);
-  if (rows.length === 0) return null;
-  const linked = (name: string, title: string): ReactNode => {
-    const to =
-      kind === 'tool' ? connectorPage(name) : kind === 'flow' ? detailPage('flow', name) : null;
-    if (to === null) return title;
-    return (
-      <Anchor component={Link} to={projectPath(project.id, to)} inherit>
-        {title}
-      </Anchor>
-    );
-  };
-  return (
-    <SumTable
-      title={PART_TITLES[kind] ?? kind}
-      counted="Times"
-      formats={formats}
-      rows={rows.map((part) => ({
-        key: part.name,
-        name:
-          found.kind === 'connector' && kind === 'tool'
-            ? part.title
-            : linked(part.name, part.title),
-        sums: part,
-      }))}
-    />
-  );
-}
-
-/** The page of the connector that a tool belongs to, such as "api.crm.find". */
-function connectorPage(tool: string): string | null {
-  const [word, connector] = tool.split('.');
-  return (word === 'api' || word === 'mcp') && connector !== undefined
-    ? detailPage('connector', connector)
-    : null;
-}
-
-interface SumTableProps {
-  title: string;
-  counted: string;
-  formats: Formats;
-  rows: { key: string; name: ReactNode; sums: DetailSums }[];
-}
-
-function SumTable({ title, counted, formats, rows }: SumTableProps) {
-  return (
-    <Section title={title} framed>
-      <Scroller label={title}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">{counted}</th>
-              <th scope="col">Failed</th>
-              <th scope="col">Mean time</th>
-              <th scope="col">Spent</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ key, name, sums }) => (
-              <tr key={key}>
-                <th scope="row">{name}</th>
-                <td>{formats.number(sums.count)}</td>
-                <td data-bad={sums.errors > 0 || undefined}>{formats.number(sums.errors)}</td>
-                <td>{meanText(sums)}</td>
-                <td>{dollars(formats, sums.usd)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroller>
-    </Section>
-  );
-}
-
-/** Scrolls sideways on small screens, so it must be reachable by keyboard. */
-function Scroller({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
-      {children}
-    </div>
-  );
-}
-
-function meanText({ count, seconds }: DetailSums): string {
-  return count === 0 ? '–' : durationText((seconds / count) * 1000);
-}
-
 function rollingText(all: (DetailSums | undefined)[], index: number): string {
   const week = all.slice(Math.max(0, index - WEEK + 1), index + 1);
   const count = week.reduce((sum, each) => sum + (each?.count ?? 0), 0);
@@ -417,10 +333,4 @@ function rollingText(all: (DetailSums | undefined)[], index: number): string {
 
 function plural(formats: Formats, count: number, word: string): string {
   return `${formats.number(count)} ${word}${count === 1 ? '' : 's'}`;
-}
-
-/** "http-503" as "answered 503"; other codes are what they are. */
-function codeText(code: string): string {
-  const status = /^http-(\d{3})$/.exec(code)?.[1];
-  return status === undefined ? code : `answered ${status}`;
 }

@@ -17,7 +17,8 @@ import { Section } from '@/components/Section';
 import { useNow } from '@/components/use-now';
 import { change, compact, dollars } from '@/components/amounts';
 import { overviewOf } from './figures';
-import { detailPage, listOf } from './figure-links';
+import { CountLink } from './CountLink';
+import { detailPage, figuresOf, runsBehind } from './figure-links';
 import { HeatMap } from './HeatMap';
 import classes from './overview.module.css';
 
@@ -98,6 +99,7 @@ function Followed({ project, hours, onHours, retry }: FollowedProps) {
                 title={title}
                 counted={counted}
                 projectId={project.id}
+                since={figures.since}
                 rows={figures.ranked.filter((row) => row.kind === kind)}
               />
             ))}
@@ -121,7 +123,7 @@ function Freshness({ state, hasFailed }: { state: MetricsState; hasFailed: boole
 
 function Tiles({ figures, projectId }: { figures: Overview; projectId: string }) {
   const formats = useFormats();
-  const { now, before, live } = figures;
+  const { now, before, live, since } = figures;
   const moment = useNow(true, MINUTE);
   const budgets = (useQuery(budgetsQuery(projectId)).data?.items ?? []).filter(
     ({ kind, usd }) => kind === 'project' && usd.limit !== null,
@@ -163,7 +165,7 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
         label="Runs ended"
         value={formats.number(now.runs)}
         note={compared(change(now.runs, before.runs))}
-        to={projectPath(projectId, 'runs')}
+        to={runsBehind(projectId, { since })}
       />
       <Tile
         label="Succeeded"
@@ -171,14 +173,14 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
           now.runs === 0 ? '–' : percent.format((now.runs - now.failed - now.cancelled) / now.runs)
         }
         note={`${formats.number(now.cancelled)} cancelled`}
-        to={`${projectPath(projectId, 'runs')}?status=done`}
+        to={runsBehind(projectId, { since }, 'done')}
       />
       <Tile
         label="Failed"
         value={percent.format(rate)}
         note={counted(formats.number(now.failed), 'run')}
         isBad={now.failed > 0}
-        to={`${projectPath(projectId, 'runs')}?status=failed`}
+        to={runsBehind(projectId, { since }, 'failed')}
       />
       <Tile
         label="Spent"
@@ -266,8 +268,21 @@ function Failing({ figures, projectId }: { figures: Overview; projectId: string 
         {figures.failing.map((each) => (
           <li key={each.flow}>
             <span>
-              <strong>{each.title}</strong>: {formats.number(each.failed)} of{' '}
-              {formats.number(each.runs)} runs failed.
+              <Anchor
+                component={Link}
+                to={projectPath(projectId, detailPage('flow', each.flow))}
+                fw={700}
+                inherit
+              >
+                {each.title}
+              </Anchor>
+              :{' '}
+              <CountLink
+                count={each.failed}
+                of={`failed runs of ${each.title}`}
+                to={runsBehind(projectId, { flow: each.flow, since: figures.since }, 'failed')}
+              />{' '}
+              of {formats.number(each.runs)} runs failed.
             </span>
             <Anchor
               component={Link}
@@ -319,10 +334,17 @@ interface RankedProps {
   counted: string;
   rows: Ranked[];
   projectId: string;
+  since: string;
 }
 
-function RankedTable({ title, counted, rows, projectId }: RankedProps) {
+function RankedTable({ title, counted, rows, projectId, since }: RankedProps) {
   const formats = useFormats();
+  const runs = ({ kind, name }: Ranked, failed?: 'true') =>
+    runsBehind(projectId, {
+      since,
+      ...(kind === 'flow' ? { flow: name } : { used: kind, name }),
+      ...(failed && { failed }),
+    });
   if (rows.length === 0) return null;
   return (
     <Section title={title} framed>
@@ -346,8 +368,16 @@ function RankedTable({ title, counted, rows, projectId }: RankedProps) {
                 <th scope="row">
                   <RankedName row={row} projectId={projectId} />
                 </th>
-                <td>{formats.number(row.count)}</td>
-                <td data-bad={row.errors > 0 || undefined}>{formats.number(row.errors)}</td>
+                <td>
+                  <CountLink count={row.count} of={`${counted}, ${row.title}`} to={runs(row)} />
+                </td>
+                <td data-bad={row.errors > 0 || undefined}>
+                  <CountLink
+                    count={row.errors}
+                    of={`errors, ${row.title}`}
+                    to={runs(row, 'true')}
+                  />
+                </td>
                 <td>{row.count === 0 ? '–' : durationText((row.seconds * 1000) / row.count)}</td>
                 <td>{compact(formats, row.tokens)}</td>
                 <td>{dollars(formats, row.usd)}</td>
@@ -361,10 +391,7 @@ function RankedTable({ title, counted, rows, projectId }: RankedProps) {
 }
 
 function RankedName({ row, projectId }: { row: Ranked; projectId: string }) {
-  const to =
-    row.kind === 'flow' || row.kind === 'connector'
-      ? detailPage(row.kind, row.name)
-      : listOf(row.kind, row.name);
+  const to = figuresOf(row.kind, row.name);
   const title = row.title || 'unknown';
   if (to === null) return <>{title}</>;
   return (

@@ -1,10 +1,13 @@
 /** Flows by hour or day: the darker a cell, the more tokens, or runs where no model was asked. */
-import { Tooltip, VisuallyHidden } from '@mantine/core';
+import { Anchor, Tooltip, VisuallyHidden } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { CSSProperties } from 'react';
 import type { Overview } from '@/api/observe';
+import { projectPath, useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
 import { compact } from '@/components/amounts';
+import { detailPage, runsBehind } from './figure-links';
 import { MOST_HOURS } from './figures';
 import classes from './overview.module.css';
 
@@ -17,6 +20,7 @@ interface Cell {
 }
 
 export function HeatMap({ figures }: { figures: Overview }) {
+  const project = useProject();
   const formats = useFormats();
   const step = figures.hours > MOST_HOURS ? 24 * HOUR : HOUR;
   const start = Date.parse(figures.since);
@@ -39,6 +43,10 @@ export function HeatMap({ figures }: { figures: Overview }) {
     const iso = new Date(start + index * step).toISOString();
     return step === HOUR ? formats.dateTime(iso) : formats.date(iso);
   };
+  const bounds = (index: number) => ({
+    since: new Date(start + index * step).toISOString(),
+    until: new Date(start + (index + 1) * step).toISOString(),
+  });
   return (
     <Section title={byTokens ? 'Tokens by flow and time' : 'Runs by flow and time'} framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
@@ -48,21 +56,36 @@ export function HeatMap({ figures }: { figures: Overview }) {
           <tbody>
             {[...rows].map(([flow, cells]) => (
               <tr key={flow}>
-                <th scope="row">{figures.titles[flow] ?? flow}</th>
+                <th scope="row">
+                  <Anchor
+                    component={Link}
+                    to={projectPath(project.id, detailPage('flow', flow))}
+                    inherit
+                  >
+                    {figures.titles[flow] ?? flow}
+                  </Anchor>
+                </th>
                 {cells.map((cell, index) => {
                   const words = `${moment(index)}: ${formats.number(cell.runs)} ${cell.runs === 1 ? 'run' : 'runs'}, ${formats.number(cell.errors)} failed, ${compact(formats, cell.tokens)} tokens`;
                   return (
                     // Cells have no identity but their place.
                     <td key={index}>
-                      <Tooltip label={words} disabled={cell.runs + cell.tokens === 0}>
-                        <span
-                          className={classes.cell}
-                          data-bad={cell.errors > 0 || undefined}
-                          style={{ '--weight': weight(cell) / most } as CSSProperties}
-                        >
-                          {cell.runs + cell.tokens > 0 && <VisuallyHidden>{words}</VisuallyHidden>}
-                        </span>
-                      </Tooltip>
+                      {cell.runs + cell.tokens === 0 ? (
+                        <span className={classes.cell} />
+                      ) : (
+                        <Tooltip label={words}>
+                          <Link
+                            // By keyboard, the name of the flow leads to the same: its days and their runs.
+                            tabIndex={-1}
+                            to={runsBehind(project.id, { flow, ...bounds(index) })}
+                            className={classes.cell ?? ''}
+                            data-bad={cell.errors > 0 || undefined}
+                            style={{ '--weight': weight(cell) / most } as CSSProperties}
+                          >
+                            <VisuallyHidden>{words}</VisuallyHidden>
+                          </Link>
+                        </Tooltip>
+                      )}
                     </td>
                   );
                 })}

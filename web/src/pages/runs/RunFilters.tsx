@@ -31,11 +31,13 @@ export function RunFilters({ filter }: { filter: FilterState }) {
           onChange={({ currentTarget }) => filter.set({ mine: currentTarget.checked })}
         />
       )}
-      <Switch
-        label="Show changes made by hand"
-        checked={filter.byHand}
-        onChange={({ currentTarget }) => filter.set({ byHand: currentTarget.checked })}
-      />
+      {Object.keys(filter.counted).length === 0 && (
+        <Switch
+          label="Show changes made by hand"
+          checked={filter.byHand}
+          onChange={({ currentTarget }) => filter.set({ byHand: currentTarget.checked })}
+        />
+      )}
     </Group>
   );
 }

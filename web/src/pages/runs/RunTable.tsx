@@ -23,7 +23,11 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
   const nameOf = usePersonName(project.id);
   const formats = useFormats();
   const query = useInfiniteQuery(runsQuery(project.id, filter));
-  const isFiltered = filter.statuses.length > 0 || filter.text !== '' || filter.mine;
+  const isFiltered =
+    filter.statuses.length > 0 ||
+    filter.text !== '' ||
+    filter.mine ||
+    Object.keys(filter.counted ?? {}).length > 0;
   const columns: Column<ListedRun>[] = [
     {
       id: 'run',

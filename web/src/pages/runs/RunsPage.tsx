@@ -4,6 +4,7 @@ import { Play } from 'lucide-react';
 import { useMay } from '@/app/project';
 import { Page } from '@/components/Page';
 import { useDialog } from '@/components/use-search-param';
+import { CountedLine } from './CountedLine';
 import { RunFilters } from './RunFilters';
 import { RunTable } from './RunTable';
 import { StartDialog } from './StartDialog';
@@ -27,6 +28,7 @@ export default function RunsPage() {
     >
       <Stack>
         <RunFilters filter={filter} />
+        <CountedLine counted={filter.counted} />
         <RunTable filter={filter} start={start} />
       </Stack>
       {mayStart && <StartDialog opened={dialog.opened} onClose={dialog.close} />}

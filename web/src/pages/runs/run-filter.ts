@@ -1,8 +1,8 @@
 /** Which runs are listed; the address says so. */
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { RunStatus } from '@/api/run-types';
-import type { RunFilter } from '@/api/runs';
+import { COUNTED_KEYS, type Counted, type RunFilter } from '@/api/runs';
 import { RUN_STATUSES, statusLook } from '@/components/run-status';
 import { useSearchParam } from '@/components/use-search-param';
 
@@ -37,6 +37,7 @@ export function statusesOf(choice: string | null): RunStatus[] {
 
 export interface FilterState extends RunFilter {
   choice: string | null;
+  counted: Counted;
   set: (change: { status?: string | null; q?: string; mine?: boolean; byHand?: boolean }) => void;
 }
 
@@ -46,6 +47,7 @@ export function useRunFilter(): FilterState {
   const [text] = useSearchParam('q');
   const [mine] = useSearchParam('mine');
   const [byHand] = useSearchParam('byHand');
+  const counted = countedIn(useSearch({ strict: false }));
   const navigate = useNavigate();
   const set = useCallback<FilterState['set']>(
     ({ status, q, mine: isMine, byHand: withHand }) => {
@@ -68,7 +70,19 @@ export function useRunFilter(): FilterState {
     statuses: statusesOf(choice),
     text: text ?? '',
     mine: mine === 'true',
-    byHand: byHand === 'true',
+    // Figures count what people did by hand as well.
+    byHand: byHand === 'true' || Object.keys(counted).length > 0,
+    counted,
     set,
   };
+}
+
+/** Which figure the reader came from. */
+function countedIn(search: Record<string, unknown>): Counted {
+  const found: Counted = {};
+  for (const key of COUNTED_KEYS) {
+    const value = search[key];
+    if (typeof value === 'string' && value !== '') found[key] = value;
+  }
+  return found;
 }

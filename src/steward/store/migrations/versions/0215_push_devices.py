@@ -24,3 +24,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("endpoint", name="uq_push_devices_endpoint"),
     )
     op.create_index("ix_push_devices_user_id", "push_devices", ["user_id"])
+
+
+def downgrade() -> None:
+    op.drop_table("push_devices")
