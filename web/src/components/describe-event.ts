@@ -1,5 +1,6 @@
 /** Events as sentences: who did what to what, with names in place of ids. */
 import { plural, t } from '@lingui/core/macro';
+import { insideSentence } from '@/language';
 import type { EventRecord } from '@/api/types';
 import { operationName } from './operation-name';
 
@@ -337,7 +338,7 @@ function describeCommit({ who, isKnown, data }: Told): string {
   const where = typeof branch === 'string' && branch !== 'main' ? t`, on branch “${branch}”` : '';
   const of = names.length > 0 ? joined(names) : t`data`;
   const done = typeof operation === 'string' ? DONE[operation] : undefined;
-  const how = typeof operation === 'string' ? ` (${operationName(operation).toLowerCase()})` : '';
+  const how = typeof operation === 'string' ? ` (${insideSentence(operationName(operation))})` : '';
   const what = done === undefined ? t`changed ${of}${how}` : `${done} ${of}`;
   return `${isKnown ? who : 'Steward'} ${what}${where}`;
 }

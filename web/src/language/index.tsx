@@ -50,6 +50,11 @@ function guarded(values: Values): Values {
 
 const withBackslashes = (text: string) => text.replaceAll(BACKSLASH, '\\');
 
+/** A text that stands inside a sentence; German keeps the capital letters of its nouns. */
+export function insideSentence(text: string): string {
+  return messages.locale === 'de' ? text : text.toLowerCase();
+}
+
 type Values = Record<string, unknown> | undefined;
 
 /** Where the macro `Trans` leads. */

@@ -51,7 +51,7 @@ export default function GuidePage() {
   const columns = source?.columns ?? [];
   const problem =
     (source ? null : t`Choose the data.`) ??
-    (conditions.every(isComplete) ? null : 'Complete every condition, or remove it.') ??
+    (conditions.every(isComplete) ? null : t`Complete every condition, or remove it.`) ??
     makeProblem(make) ??
     deliveryProblem(delivery) ??
     (name.trim() === '' ? t`Enter a name.` : null);

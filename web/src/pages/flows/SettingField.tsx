@@ -3,6 +3,7 @@ import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Stack, Tooltip } from '@mantine/core';
 import { Braces, Plus, X } from 'lucide-react';
 import { useState } from 'react';
+import { insideSentence } from '@/language';
 import type { FormValues } from '@/components/schema-form';
 import { toolArguments, type ToolField, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
@@ -235,7 +236,7 @@ function RowsField(props: Props & { row: Schema; label: string }) {
               leftSection={<Plus size={13} aria-hidden />}
               onClick={() => onChange([...rows, {}])}
             >
-              {t`Add to ${label.toLowerCase()}`}
+              {t`Add to ${insideSentence(label)}`}
             </Button>
           </Group>
         )}

@@ -4,6 +4,7 @@ import { Trans } from '@lingui/react/macro';
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { insideSentence } from '@/language';
 import { fieldMessages } from '@/api/errors';
 import { itemsOf } from '@/api/lists';
 import { useInvite } from '@/api/members';
@@ -106,7 +107,7 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
           onChange={choosePlaybook}
         />
         <Text size="sm" c="dimmed">
-          {roleName(form.values.role)}: {ROLE_DESCRIPTIONS[form.values.role].toLowerCase()}.
+          {roleName(form.values.role)}: {insideSentence(ROLE_DESCRIPTIONS[form.values.role])}.
         </Text>
         <Select
           label={t`The link works for`}

@@ -3,6 +3,7 @@ import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
+import { insideSentence } from '@/language';
 import { itemsOf } from '@/api/lists';
 import { membersQuery } from '@/api/members';
 import { checkPolicy } from '@/api/policy';
@@ -55,7 +56,7 @@ export function Explainer() {
             placeholder={t`Choose a tool`}
             data={tools.map(({ name, title, risk }) => ({
               value: name,
-              label: `${title} · ${riskWord(risk).toLowerCase()}`,
+              label: `${title} · ${insideSentence(riskWord(risk))}`,
             }))}
             value={tool}
             searchable
