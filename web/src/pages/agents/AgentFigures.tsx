@@ -83,7 +83,7 @@ export function AgentFigures({ name }: { name: string }) {
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
-            <Section title="Errors" framed>
+            <Section title="Errors">
               <ul className={classes.tools}>
                 {figures.failures.map(({ where, code, times }) => (
                   <li key={`${where} ${code}`} className={classes.line}>
@@ -108,7 +108,7 @@ export function AgentFigures({ name }: { name: string }) {
             </Section>
           )}
           {figures.tools.length > 0 && (
-            <Section title="Tools it called" framed>
+            <Section title="Tools it called">
               <ul className={classes.tools}>
                 {figures.tools.map(({ name: tool, calls, errors }) => (
                   <li key={tool} className={classes.line}>
@@ -135,7 +135,7 @@ export function AgentFigures({ name }: { name: string }) {
               </ul>
             </Section>
           )}
-          <Section title="Latest runs" framed>
+          <Section title="Latest runs">
             <ul className={classes.tools}>
               {figures.last_runs.map((run) => (
                 <li key={run.id} className={classes.line}>

@@ -128,12 +128,7 @@ function Facts({ run, projectId }: { run: RunDetail; projectId: string }) {
       {typeof run.grant.branch === 'string' && ` · on branch ${run.grant.branch}`}
       {run.forked_from !== null && <> · forked from {toRun(run.forked_from, 'another run')}</>}
       {run.parent_id !== null && <> · part of {toRun(run.parent_id, 'another run')}</>}
-      {run.subject !== null && (
-        <>
-          {' · '}
-          <CanvasLink run={run} />
-        </>
-      )}
+      <CanvasLink run={run} before=" · " />
     </>
   );
 }

@@ -21,7 +21,7 @@ export function CountedLine({ counted }: { counted: Counted }) {
   });
   if (Object.keys(counted).length === 0) return null;
   const { flow, revision, since, until, used, name, agent, failed, code, created_by: by } = counted;
-  const use = used === undefined ? null : `the ${used} “${name ?? ''}”`;
+  const use = used === undefined || used === 'run' ? null : `the ${used} “${name ?? ''}”`;
   const parts = [
     flow !== undefined && `of “${titled.data?.name ?? flow}”`,
     revision !== undefined &&
@@ -31,6 +31,7 @@ export function CountedLine({ counted }: { counted: Counted }) {
     agent !== undefined && `for the agent “${agent}”`,
     failed === 'true' && (use === null ? 'that failed' : 'in which it failed'),
     code !== undefined && `with the error ${code}`,
+    used === 'run' && 'with those that other runs started',
     since !== undefined && `from ${formats.dateTime(since)}`,
     until !== undefined && `to ${formats.dateTime(until)}`,
   ];
