@@ -35,20 +35,13 @@ class Kind:
     remove: Callable[[Scope, datetime], int]
 
 
+@dataclass(eq=False, repr=False)
 class Removing:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        events: EventLog,
-        retention: Retention,
-        kinds: dict[str, Kind],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._events = events
-        self._retention = retention
-        self._kinds = kinds
+    _database: Database
+    _clock: Clock
+    _events: EventLog
+    _retention: Retention
+    _kinds: dict[str, Kind]
 
     def preview(self, scope: Scope, periods: Periods) -> list[Due]:
         """What these periods would delete if they took effect now. Deletes nothing."""
