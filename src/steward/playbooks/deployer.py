@@ -44,7 +44,7 @@ class Preparation:
 
 
 @dataclass(eq=False, repr=False)
-class Deploying:
+class Deployer:
     _library: Library
     _people: People
     _running: Running

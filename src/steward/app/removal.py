@@ -36,7 +36,7 @@ class Kind:
 
 
 @dataclass(eq=False, repr=False)
-class Removing:
+class ProjectRemoval:
     _database: Database
     _clock: Clock
     _events: EventLog
@@ -86,12 +86,12 @@ class Removing:
         return self._clock.now() - timedelta(days=days)
 
 
-def remove_by_retention(base: Foundation, threads: Threads) -> Removing:
+def remove_by_retention(base: Foundation, threads: Threads) -> ProjectRemoval:
     """Lets the rooms that keep records remove them, and workers ask for it."""
     settings, database, clock, events = base.settings, base.database, base.clock, base.events
     runs, workbench, identity = base.runs, base.workbench, base.identity
     runs.removal.before += [threads.forget_turns, workbench.versions.unpin_runs]
-    removing = Removing(
+    removing = ProjectRemoval(
         database,
         clock,
         events,
