@@ -229,7 +229,7 @@ def test_policy_binds_whoever_loads_or_writes_a_report(
     installation: Installation, rule: str
 ) -> None:
     steward, scope, owner = installation.steward, installation.scope, installation.owner
-    bringing = steward.workbench.dataset_loads
+    bringing = steward.workbench.bringing
     bringing.load_text(scope, owner.user.id, "a.csv", "a\n1\n", "a")
     upload = bringing.take(scope, "b.csv", [b"b\n1\n"]).id
     editor = installation.person(Role.editor)

@@ -158,7 +158,7 @@ def fetch_by_link(request: Request, token: Token) -> StreamingResponse:
 def send_by_link(request: Request, token: Token, name: FileName) -> SentOut:
     """Takes the file in and has it loaded, as the person who made the link."""
     steward = steward_of(request)
-    links, bringing = steward.identity.links, steward.workbench.dataset_loads
+    links, bringing = steward.identity.links, steward.workbench.bringing
     link = links.resolve(token, "PUT")
     access, asked = _checked(request, link)
     if int(request.headers.get("content-length", "0")) > link.bytes:
