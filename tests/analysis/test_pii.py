@@ -10,8 +10,8 @@ import duckdb
 import phonenumbers
 import pytest
 
-from steward.analysis.pii import Finding, all_kinds, find, kind, mask, mask_inside
-from steward.analysis.pii.kinds import PREFILTER
+from steward.analysis.pii import Finding, find, kind, mask, mask_inside
+from steward.analysis.pii.kinds import PREFILTER, all_kinds
 from steward.analysis.pii.people import looks_like_person
 from steward.core.errors import Invalid
 from steward.tables.table import Table, describe, quote

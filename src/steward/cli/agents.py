@@ -7,19 +7,18 @@ import typer
 
 from steward.agents import agent_from_yaml, agent_to_yaml
 from steward.cli.direct import call
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Conflict, Invalid, error_from_json, read_yaml
 from steward.flows import DirectCall, agent_trial
 from steward.runs import Status
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Name = Annotated[str, typer.Argument(help="Name of an agent; NAME@3 is its third version.")]
 
 BareName = Annotated[str, typer.Argument(metavar="NAME", help="Name of an agent.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_agents(here: Here) -> None:
     """List the agents that flows can name."""
     found = here.steward.agents.listed(here.scope)
@@ -43,16 +42,14 @@ def list_agents(here: Here) -> None:
     )
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_agent(here: Here, name: Name) -> None:
     """Print an agent as YAML."""
     agent = here.steward.agents.find(here.scope, name)
     here.show(agent.model_dump(mode="json"), lambda: agent_to_yaml(agent).rstrip())
 
 
-@app.command("apply")
-@in_project
+@app.in_project("apply")
 def apply_agents(
     here: Here,
     files: Annotated[list[Path], typer.Argument(help="Agents as YAML files.", exists=True)],
@@ -87,8 +84,7 @@ def apply_agents(
     )
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export_agent(
     here: Here,
     name: Name,
@@ -100,8 +96,7 @@ def export_agent(
     here.show({"name": agent.name, "file": str(file)}, lambda: f"Wrote {file}.")
 
 
-@app.command("notes")
-@in_project
+@app.in_project("notes")
 def list_notes(here: Here, name: BareName) -> None:
     """List what an agent remembers between runs: the project's notes and your own."""
     here.steward.agents.versions(here.scope, name)
@@ -124,8 +119,7 @@ def list_notes(here: Here, name: BareName) -> None:
     )
 
 
-@app.command("forget")
-@in_project
+@app.in_project("forget")
 def delete_notes(
     here: Here,
     name: BareName,
@@ -146,8 +140,7 @@ def delete_notes(
     here.show({"run": done.run.id, **done.value}, lambda: f"Deleted {count} notes.")
 
 
-@app.command("try")
-@in_project
+@app.in_project("try")
 def try_agent(
     here: Here,
     name: Name,

@@ -7,16 +7,15 @@ from typing import Annotated
 import typer
 
 from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.connections import InstalledService, fetch_description
 from steward.core import Invalid, reaching_for
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 ServiceArgument = Annotated[str, typer.Argument(help="Id or name of the service.")]
 
 
-@app.command("search")
-@in_project
+@app.in_project("search")
 def search_services(
     here: Here,
     words: Annotated[list[str] | None, typer.Argument(help="Words to look for.")] = None,
@@ -56,8 +55,7 @@ def search_services(
     )
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_services(here: Here) -> None:
     """List the services that the project has installed."""
     found = here.steward.connections.services.listed(here.scope)
@@ -72,8 +70,7 @@ def list_services(here: Here) -> None:
     )
 
 
-@app.command("install")
-@in_project
+@app.in_project("install")
 def install_service(
     here: Here,
     service: ServiceArgument,
@@ -108,8 +105,7 @@ def install_service(
     )
 
 
-@app.command("operations")
-@in_project
+@app.in_project("operations")
 def search_operations(
     here: Here,
     service: ServiceArgument,
@@ -129,8 +125,7 @@ def search_operations(
     )
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove_service(here: Here, service: ServiceArgument) -> None:
     """Remove a service from the project. Nothing can call it any more."""
     here.steward.connections.services.remove(here.access, service)

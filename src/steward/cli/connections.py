@@ -9,8 +9,8 @@ import typer
 
 from steward.app import Steward
 from steward.broker import propose_roles, without_roles
-from steward.cli.output import AsJson, command, plain, progress, show_table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, plain, progress, show_table
+from steward.cli.projects import Group, Here
 from steward.cli.values import json_or_text
 from steward.connections import Connection, Draft, ServerTool, load_connectors
 from steward.connections.discovery import Proposal, told_wrong
@@ -19,7 +19,7 @@ from steward.core import Denied, Invalid
 from steward.identity import Access
 from steward.tools import accept_tools
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 ConnectionArgument = Annotated[str, typer.Argument(help="Name or id of the connection.")]
 Settings = Annotated[
     list[str],
@@ -27,8 +27,7 @@ Settings = Annotated[
 ]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_connections(
     here: Here,
 ) -> None:
@@ -44,8 +43,7 @@ def list_connections(
     )
 
 
-@app.command("kinds")
-@command
+@app.on_machine("kinds")
 def list_kinds(*, as_json: AsJson = False) -> None:
     """List the kinds of connections with their settings and secrets."""
     known = [each for _, each in load_connectors()]
@@ -75,8 +73,7 @@ def list_kinds(*, as_json: AsJson = False) -> None:
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add_connection(
     here: Here,
     kind: Annotated[str, typer.Argument(help="Such as postgresql; 'kinds' lists them.")],
@@ -106,8 +103,7 @@ def add_connection(
     here.show(_document(made), lambda: f"Added {made.name}. Test it now.")
 
 
-@app.command("test")
-@in_project
+@app.in_project("test")
 def try_connection(
     here: Here,
     connection: ConnectionArgument,
@@ -126,8 +122,7 @@ def try_connection(
         raise typer.Exit(1)
 
 
-@app.command("discover")
-@in_project
+@app.in_project("discover")
 def discover(
     here: Here,
 ) -> None:
@@ -152,8 +147,7 @@ def discover(
     )
 
 
-@app.command("accept")
-@in_project
+@app.in_project("accept")
 def accept(
     here: Here,
     proposal: Annotated[
@@ -186,8 +180,7 @@ def accept(
     here.show(_document(made), lambda: f"Accepted {made.name}.")
 
 
-@app.command("tools")
-@in_project
+@app.in_project("tools")
 def list_tools(
     here: Here,
     connection: ConnectionArgument,
@@ -208,8 +201,7 @@ def list_tools(
     )
 
 
-@app.command("accept-tool")
-@in_project
+@app.in_project("accept-tool")
 def accept_tool(
     here: Here,
     connection: ConnectionArgument,
@@ -244,8 +236,7 @@ def accept_tool(
     here.show(_tool_document(accepted), lambda: f"Accepted {tool} of {found.name}.{strict}")
 
 
-@app.command("sign-in")
-@in_project
+@app.in_project("sign-in")
 def sign_in(here: Here, connection: ConnectionArgument) -> None:
     """Sign in to a service with a code that you type on another device."""
     steward = here.steward
@@ -271,8 +262,7 @@ def sign_in(here: Here, connection: ConnectionArgument) -> None:
     )
 
 
-@app.command("sign-out")
-@in_project
+@app.in_project("sign-out")
 def sign_out(here: Here, connection: ConnectionArgument) -> None:
     """Forget the tokens of a connection."""
     found = _found(here.steward, here.access, connection)
@@ -280,8 +270,7 @@ def sign_out(here: Here, connection: ConnectionArgument) -> None:
     here.show({"connection": found.name}, lambda: f"Signed out of {found.name}.")
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove(
     here: Here,
     connection: ConnectionArgument,

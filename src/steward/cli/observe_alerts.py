@@ -6,15 +6,14 @@ from typing import Annotated
 import typer
 
 from steward.app import alert_view, flow_titles
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.observe import ALL, OPEN, Alert, State, amount, sentence
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 AlertArgument = Annotated[str, typer.Argument(help="Id of an alert, as `list` shows it.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_alerts(
     here: Here,
     *,
@@ -60,8 +59,7 @@ def list_alerts(
     here.show_table(document, headings, rows, empty=empty)
 
 
-@app.command("rules")
-@in_project
+@app.in_project("rules")
 def list_rules(here: Here) -> None:
     """List alert rules."""
     view = alert_view(here.steward.playbooks, here.access)
@@ -89,8 +87,7 @@ def list_rules(here: Here) -> None:
     )
 
 
-@app.command("ack")
-@in_project
+@app.in_project("ack")
 def acknowledge(here: Here, alert: AlertArgument) -> None:
     """Acknowledge an alert: say that you look after it."""
     view = alert_view(here.steward.playbooks, here.access)
@@ -99,8 +96,7 @@ def acknowledge(here: Here, alert: AlertArgument) -> None:
     here.show({"id": found.id, "state": found.state}, lambda: said)
 
 
-@app.command("mute")
-@in_project
+@app.in_project("mute")
 def mute(
     here: Here,
     alert: AlertArgument,

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from steward.agents import Compared, Recipe, ShadowReport
 from steward.app import Steward
 from steward.cli.output import progress, table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, Misconfigured, ModelChoice
 from steward.identity import Access
 from steward.models import (
@@ -28,13 +28,12 @@ from steward.models import (
 )
 from steward.runs import Run
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 _LONGEST_MESSAGE = 60
 
 
-@app.command("measures")
-@in_project
+@app.in_project("measures")
 def read_measures(
     here: Here,
     *,
@@ -51,8 +50,7 @@ def read_measures(
     )
 
 
-@app.command("shadow")
-@in_project
+@app.in_project("shadow")
 def shadow(
     here: Here,
     *,

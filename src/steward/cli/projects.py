@@ -82,6 +82,23 @@ def in_project(function: Callable[Concatenate[Here, P], None]) -> Callable[..., 
     return run
 
 
+class Group(typer.Typer):
+    """Commands under one word of the terminal."""
+
+    def __init__(self, *, no_args_is_help: bool = True, **options: Any) -> None:
+        super().__init__(no_args_is_help=no_args_is_help, **options)
+
+    def in_project(
+        self, name: str
+    ) -> Callable[[Callable[Concatenate[Here, P], None]], Callable[..., None]]:
+        """Adds a command that works in a project: see `in_project`."""
+        return lambda function: self.command(name)(in_project(function))
+
+    def on_machine(self, name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+        """Adds a command that works on the installation of this machine."""
+        return lambda function: self.command(name)(command(function))
+
+
 def enter(steward: Steward, email: str | None, project: str | None) -> Access:
     """The person's access to the project; whoever runs this holds the home folder anyway."""
     user = _user(steward, email)

@@ -8,11 +8,11 @@ import typer
 
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, show_table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import StewardError
 from steward.runs import unpack
 
-app = typer.Typer(invoke_without_command=True)
+app = Group(no_args_is_help=False, invoke_without_command=True)
 ENDING = ".steward-test.zip"
 
 
@@ -65,8 +65,7 @@ def _result(steward: Steward, file: Path) -> dict[str, Any]:
     return found
 
 
-@app.command("record")
-@in_project
+@app.in_project("record")
 def record(
     here: Here,
     run_id: Annotated[str, typer.Argument(help="Id of a run that is over.")],

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import typer
 
 from steward.cli.playbooks_archive import described
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, NotFound
 from steward.playbooks import Action, EventState, Shown
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Which = Annotated[
     str, typer.Argument(help="Id of the trigger, or PLAYBOOK/NAME as in 'orders/webhook'.")
 ]
@@ -18,8 +18,7 @@ States = Annotated[
 ]
 
 
-@app.command("ls")
-@in_project
+@app.in_project("ls")
 def list_triggers(here: Here) -> None:
     """List what starts playbooks by itself, and how it fares."""
     found = here.steward.playbooks.triggers.listed(here.access)
@@ -41,8 +40,7 @@ def list_triggers(here: Here) -> None:
     )
 
 
-@app.command("events")
-@in_project
+@app.in_project("events")
 def list_events(
     here: Here,
     trigger: Which,
@@ -61,8 +59,7 @@ def list_events(
     )
 
 
-@app.command("replay")
-@in_project
+@app.in_project("replay")
 def replay_events(
     here: Here,
     trigger: Which,
@@ -74,8 +71,7 @@ def replay_events(
     _decide(here, trigger, "replay", events or [], state or [])
 
 
-@app.command("drop")
-@in_project
+@app.in_project("drop")
 def drop_events(
     here: Here,
     trigger: Which,
@@ -87,8 +83,7 @@ def drop_events(
     _decide(here, trigger, "drop", events or [], state or [])
 
 
-@app.command("release")
-@in_project
+@app.in_project("release")
 def release_events(
     here: Here,
     trigger: Which,

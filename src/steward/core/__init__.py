@@ -46,7 +46,7 @@ from steward.core.network import (
     rules_from_json,
 )
 from steward.core.plugins import Registry
-from steward.core.services import Offer, Service, Services
+from steward.core.services import Service, Services
 from steward.core.shares import Share, before_requests, is_alone, keep_place, sharing
 
 if TYPE_CHECKING:
@@ -75,14 +75,12 @@ if TYPE_CHECKING:
         DatabaseSettings,
         EnvironmentSource,
         FilesSource,
-        GcpSource,
         HttpSettings,
         IdentitySettings,
         LogSettings,
         ModelChoice,
         ModelPrice,
         ModelsSettings,
-        ObserveSettings,
         RunsSettings,
         SandboxSettings,
         SecretSourceSettings,
@@ -127,7 +125,6 @@ __all__ = [
     "FairThreads",
     "FairTurns",
     "FilesSource",
-    "GcpSource",
     "HttpSettings",
     "IdentitySettings",
     "Ids",
@@ -142,8 +139,6 @@ __all__ = [
     "NetworkLevel",
     "NetworkRules",
     "NotFound",
-    "ObserveSettings",
-    "Offer",
     "Pace",
     "Part",
     "Problem",

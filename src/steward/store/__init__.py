@@ -56,6 +56,8 @@ from steward.store.tables import (
     Sequence64,
     id_column,
     metadata,
+    optional,
+    required,
     scope_columns,
 )
 
@@ -121,8 +123,10 @@ __all__ = [
     "open_holds",
     "open_keyring",
     "opened",
+    "optional",
     "refused",
     "require_no_secrets",
+    "required",
     "restore",
     "schema_revision",
     "scope_columns",

@@ -158,7 +158,7 @@ class Providers:
     def get(self, access: Access, provider_id: str) -> Provider:
         found = [each for each in self.listed(access) if each.id == provider_id]
         if not found:
-            raise _no_provider()
+            raise NotFound("There is no such sign-on provider in this organisation.")
         return found[0]
 
     def create(
@@ -377,10 +377,6 @@ def _document_of(given: SignOnProvider, alive: Sequence[sa.Row[Any]]) -> Provide
         join_verified_email=given.join_verified_email,
         session_hours=given.session_hours,
     )
-
-
-def _no_provider() -> NotFound:
-    return NotFound("There is no such sign-on provider in this organisation.")
 
 
 def _provider(row: sa.Row[Any]) -> Provider:
