@@ -1,6 +1,7 @@
 /** Lint rules: type-aware TypeScript, the rules of hooks, and accessibility. */
 import js from '@eslint/js';
 import jsxA11y from 'eslint-plugin-jsx-a11y';
+import lingui from 'eslint-plugin-lingui';
 import reactHooks from 'eslint-plugin-react-hooks';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
@@ -28,6 +29,62 @@ export default tseslint.config(
     files: ['src/**/*.{ts,tsx}', 'tests/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended, jsxA11y.flatConfigs.strict],
     languageOptions: { globals: globals.browser },
+  },
+  {
+    // Every text that people read is a message: README.md says how to write one.
+    files: ['src/**/*.{ts,tsx}'],
+    // They hold words of SQL, YAML and style sheets, names of browsers and languages, and flows that Steward writes for people.
+    ignores: [
+      'src/app/theme.ts',
+      'src/flows/guide.ts',
+      'src/pages/chat/cells.ts',
+      'src/pages/console/completion.ts',
+      'src/pages/profile/{browser-name,locales}.ts',
+      'src/pages/skills/skeleton.ts',
+    ],
+    plugins: { lingui },
+    rules: {
+      'lingui/no-unlocalized-strings': [
+        'error',
+        {
+          useTsTypes: true,
+          ignore: [
+            '^[^A-Z ]+$', // one word in small letters: a key, mostly
+            '^[A-Z_]+$',
+            '^DECIMAL',
+            '^(Steward|ApiError)$',
+            '^Content-Type$',
+            '^format: 1\\n',
+            '^curl ',
+            '^[\\w.-]*/',
+            'var\\(|calc\\(|minmax\\(',
+            'contenteditable=',
+          ],
+          ignoreNames: [
+            {
+              regex: {
+                pattern:
+                  '^(className|style|variant|color|size|key|id|item|type|path|to|href|rel|role|d|transform|viewBox|scope|scopes|value|queryKey|icon)$',
+              },
+            },
+            'DELETE_KEYS',
+            'SKILL_FILE',
+          ],
+          ignoreFunctions: [
+            'Error',
+            'projectPath',
+            'projectKey',
+            'usePathParam',
+            'useHotkeys',
+            'focusIn',
+            'requestAnimationFrame',
+            '*.addEventListener',
+            '*.querySelector',
+            '*.closest',
+          ],
+        },
+      ],
+    },
   },
   { files: ['scripts/**', '*.js'], languageOptions: { globals: globals.node } },
   { files: ['public/**'], languageOptions: { globals: globals.browser, sourceType: 'script' } },

@@ -62,9 +62,9 @@ function isNothing(value: unknown): boolean {
 
 const LEVELS: Record<string, string> = {
   'built-in': t`built in`,
-  organisation: 'organisation',
-  project: 'project',
-  playbook: 'playbook',
+  organisation: t`organisation`,
+  project: t`project`,
+  playbook: t`playbook`,
 };
 
 export function RuleList({ rules }: { rules: Rule[] }) {

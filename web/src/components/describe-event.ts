@@ -30,7 +30,7 @@ const named = (data: Data, key = 'name') => {
 };
 const nameIn = (data: Data) => (typeof data.name === 'string' ? data.name : null);
 const linkTo = (data: Data) =>
-  data.kind === 'upload' ? t`send a file for${named(data)}` : `fetch${named(data)}`;
+  data.kind === 'upload' ? t`send a file for${named(data)}` : t`fetch${named(data)}`;
 const asRole = (data: Data) => (typeof data.role === 'string' ? t` as ${data.role}` : '');
 const textIn = (data: Data, key: string) => {
   const value = data[key];

@@ -6,7 +6,7 @@ export const FIELDS: Record<string, string> = {
   title: t`Title`,
   description: t`When to choose it`,
   instructions: t`Instructions`,
-  role: 'Role',
+  role: t`Role`,
   model: t`Model`,
   tools: t`Tools`,
   highest_risk: t`May do at most`,

@@ -9,12 +9,12 @@ import { ServerLoader } from './ServerLoader';
 import type { Stage } from './use-file-load';
 
 const STAGES: Record<Stage | 'failed', string> = {
-  sending: 'sending',
-  inspecting: 'looking',
+  sending: t`sending`,
+  inspecting: t`looking`,
   ready: t`to review`,
-  loading: 'loading',
-  done: 'loaded',
-  failed: 'failed',
+  loading: t`loading`,
+  done: t`loaded`,
+  failed: t`failed`,
 };
 
 export interface PendingFile {

@@ -124,7 +124,7 @@ function inWords({ entry, before, after }: DefinitionChange): string {
   const said = fields.map(
     (field) => `${field.replaceAll('_', ' ')} ${shown(before, field)} → ${shown(after, field)}`,
   );
-  return `${name}: ${said.join(', ') || 'changed'}`;
+  return `${name}: ${said.join(', ') || t`changed`}`;
 }
 
 function shown(entry: Entry | null | undefined, field: string): string {

@@ -35,7 +35,7 @@ export const TOTALS = [
 
 const ADDITIVE = [
   ['always', t`Always: an amount, a count`],
-  [t`not over time`, t`Not over time: a stock, a population`],
+  ['not over time', t`Not over time: a stock, a population`],
   ['never', t`Never: a price, a rate, an age`],
 ] as const;
 

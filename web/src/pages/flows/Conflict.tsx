@@ -103,7 +103,11 @@ export function placesText(key: string, mine?: Point, theirs?: Point): string {
       : x > 0
         ? t`${Math.abs(Math.round(x))} px to the right of theirs`
         : t`${Math.abs(Math.round(x))} px to the left of theirs`,
-    y === 0 ? '' : `${Math.abs(Math.round(y))} px ${y > 0 ? 'below' : 'above'} theirs`,
+    y === 0
+      ? ''
+      : y > 0
+        ? t`${Math.abs(Math.round(y))} px below theirs`
+        : t`${Math.abs(Math.round(y))} px above theirs`,
   ];
   return t`“${key}”: yours is ${apart.filter(Boolean).join(t` and `)}.`;
 }

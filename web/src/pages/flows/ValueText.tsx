@@ -118,7 +118,7 @@ export function ValueText(props: Props) {
                   {checked?.reason && checked.isWarning ? (
                     <FoundProblem text={value} found={checked} onGoTo={goTo} />
                   ) : (
-                    checked?.type && checked.type !== 'any value' && t`Gives ${checked.type}.`
+                    checked?.type && checked.type !== t`any value` && t`Gives ${checked.type}.`
                   )}
                 </p>
               )}

@@ -354,7 +354,7 @@ function RankedTable({ title, counted, rows, projectId, since }: RankedProps) {
   const runs = ({ kind, name }: Ranked, failed?: 'true') =>
     runsBehind(projectId, {
       since,
-      ...(kind === 'flow' ? { flow: name } : { used: kind, name }),
+      ...(kind === 'flow' ? { used: 'run', flow: name } : { used: kind, name }),
       ...(failed && { failed }),
     });
   if (rows.length === 0) return null;
@@ -404,7 +404,7 @@ function RankedTable({ title, counted, rows, projectId, since }: RankedProps) {
 
 function RankedName({ row, projectId }: { row: Ranked; projectId: string }) {
   const to = figuresOf(row.kind, row.name);
-  const title = row.title || 'unknown';
+  const title = row.title || t`unknown`;
   if (to === null) return <>{title}</>;
   return (
     <Anchor component={Link} to={`/p/${projectId}/${to}`} inherit>

@@ -21,10 +21,10 @@ export const PRESET_WORDS: Record<string, { title: string; about: string }> = {
 };
 
 const OUTCOME_WORDS: Record<string, string> = {
-  allow: 'allowed',
+  allow: t`allowed`,
   dry_run: t`allowed after a dry run`,
   ask: t`a person is asked`,
-  deny: 'denied',
+  deny: t`denied`,
 };
 
 export function outcomeWord(outcome: string): string {

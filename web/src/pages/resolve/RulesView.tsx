@@ -91,7 +91,7 @@ function Table({ label, headers, children }: TableProps) {
 
 function Fields({ rules }: { rules: Rules }) {
   return (
-    <Table label={t`Fields`} headers={['Field', 'Meaning', 'Columns']}>
+    <Table label={t`Fields`} headers={[t`Field`, t`Meaning`, t`Columns`]}>
       {rules.fields?.map(({ name, role, columns }) => (
         <tr key={name}>
           <th scope="row">{inWords(name)}</th>
@@ -113,7 +113,7 @@ function Fields({ rules }: { rules: Rules }) {
 function Blocking({ rules }: { rules: Rules }) {
   const formats = useFormats();
   return (
-    <Table label={t`Blocking`} headers={['The same', 'Pairs when proposed']}>
+    <Table label={t`Blocking`} headers={[t`The same`, t`Pairs when proposed`]}>
       {rules.blocking?.map(({ parts, pairs }, index) => (
         <tr key={index}>
           <th scope="row">
@@ -140,7 +140,7 @@ function Blocking({ rules }: { rules: Rules }) {
 
 function Comparisons({ rules }: { rules: Rules }) {
   return (
-    <Table label={t`Comparisons`} headers={['Field', 'Agreement', 'Evidence']}>
+    <Table label={t`Comparisons`} headers={[t`Field`, t`Agreement`, t`Evidence`]}>
       {rules.comparisons?.flatMap(({ field, levels, rare_values_count_more }) =>
         levels.map((level, index) => {
           const bits = evidenceOf(level);
@@ -168,7 +168,7 @@ function Comparisons({ rules }: { rules: Rules }) {
 
 function Survivorship({ rules }: { rules: Rules }) {
   return (
-    <Table label={t`Survivorship`} headers={['Fields', 'What survives']}>
+    <Table label={t`Survivorship`} headers={[t`Fields`, t`What survives`]}>
       {rules.survivorship?.map(({ fields, rule }) => (
         <tr key={fields.join()}>
           <th scope="row">{fields.map(inWords).join(', ')}</th>
@@ -181,7 +181,7 @@ function Survivorship({ rules }: { rules: Rules }) {
 
 function Decisions({ rules }: { rules: Rules }) {
   return (
-    <Table label={t`Decisions`} headers={['One row', 'The other row', 'Decided']}>
+    <Table label={t`Decisions`} headers={[t`One row`, t`The other row`, t`Decided`]}>
       {rules.decisions?.map(({ left, right, same }) => (
         <tr key={`${left.table} ${left.row} ${right.table} ${right.row}`}>
           <td>{`${left.table} ${left.row}`}</td>

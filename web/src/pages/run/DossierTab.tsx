@@ -1,5 +1,5 @@
 /** The decision dossier: what was planned, tried, approved and found, and what came of it. */
-import { plural, t } from '@lingui/core/macro';
+import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -108,7 +108,7 @@ function PlanSection({ plan: planned, nameOf }: PlanProps) {
   const by = model === null ? made_by : `${made_by} (${model})`;
   return (
     <Section
-      title={plural(branch, { one: `Plan`, other: `Plan ${branch}` })}
+      title={branch === 1 ? t`Plan` : t`Plan ${branch}`}
       description={
         planned.repaired
           ? t`${plan.goal}. Made by ${by}, repaired once.`

@@ -41,7 +41,7 @@ function collect(value: unknown, pointer: string, label: string, found: ForkFiel
   if (isValues(value) && Object.keys(value).length > 0) {
     for (const [name, each] of Object.entries(value))
       collect(each, `${pointer}/${escaped(name)}`, `${label} › ${name}`, found);
-  } else if (value !== undefined && value !== null && !(isValues(value) && label === 'Input')) {
+  } else if (value !== undefined && value !== null && !(isValues(value) && pointer === '/inputs')) {
     found.push({ pointer, label, value });
   }
 }

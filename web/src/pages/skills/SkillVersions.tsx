@@ -138,7 +138,7 @@ function VersionDiff({ name, before, after }: { name: string; before: number; af
 }
 
 const KINDS: Record<string, string> = { '+': 'added', '-': 'removed', '@': 'place' };
-const WORDS: Record<string, string> = { added: 'new', removed: 'removed', changed: 'changed' };
+const WORDS: Record<string, string> = { added: t`new`, removed: t`removed`, changed: t`changed` };
 
 function FileDiff({ change }: { change: SkillFileChange }) {
   const { path, kind, lines, cut } = change;

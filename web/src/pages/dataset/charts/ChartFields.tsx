@@ -27,7 +27,7 @@ const LABELS = {
   aggregate: t`Calculated as`,
 };
 /** What a field offers where that is not the columns. */
-const CHOICES: Partial<Record<ChartField, string[]>> = {
+const CHOICES: Partial<Record<ChartField, { value: string; label: string }[]>> = {
   aggregate: AGGREGATES,
   time_unit: PERIODS,
 };

@@ -36,8 +36,24 @@ const FIELDS: Record<string, string[]> = {
 };
 
 export const CHART_KINDS = Object.keys(FIELDS);
-export const AGGREGATES = ['count', 'distinct', 'sum', 'mean', 'median', 'min', 'max'];
-export const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
+export const AGGREGATES = [
+  { value: 'count', label: t`count` },
+  { value: 'distinct', label: t`distinct` },
+  { value: 'sum', label: t`sum` },
+  { value: 'mean', label: t`mean` },
+  { value: 'median', label: t`median` },
+  { value: 'min', label: t`min` },
+  { value: 'max', label: t`max` },
+];
+export const PERIODS = [
+  { value: 'minute', label: t`minute` },
+  { value: 'hour', label: t`hour` },
+  { value: 'day', label: t`day` },
+  { value: 'week', label: t`week` },
+  { value: 'month', label: t`month` },
+  { value: 'quarter', label: t`quarter` },
+  { value: 'year', label: t`year` },
+];
 
 export function fieldsFor(kind: string): { field: ChartField; required: boolean }[] {
   return (FIELDS[kind] ?? []).map((name) => ({

@@ -27,7 +27,7 @@ const WAYS: Record<Deployment['kind'], string> = {
   deploy: t`Deployed`,
   rollback: t`Rolled back to`,
   canary: t`Tried on a share of the runs:`,
-  shadow: 'Ran in shadow:',
+  shadow: t`Ran in shadow:`,
 };
 
 /** They never ran for everyone: there is nothing to go back to. */
