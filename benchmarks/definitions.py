@@ -31,10 +31,9 @@ from steward.definitions import (
     DatasetFacts,
     Definitions,
     Relation,
-    plain_facts,
     propose_definitions,
-    with_profile,
 )
+from steward.definitions.facts import plain_facts, with_profile
 from steward.tables.table import Table, describe, quote
 
 LABELS = Path(__file__).parent / "definition_labels.yaml"

@@ -40,10 +40,9 @@ from steward.app import Steward, open_steward
 from steward.core.settings import DatabaseSettings, Settings
 from steward.flows.launch import Start
 from steward.identity import Access, Principal, Via
-from steward.observe import Fact
 from steward.observe._tables import facts, projected
 from steward.observe.ended_hours import add_ended
-from steward.observe.facts import added_up, hour_of, hourly_facts, minute_of
+from steward.observe.facts import Fact, added_up, hour_of, hourly_facts, minute_of
 from steward.observe.projector import fact_rows
 from steward.observe.rollups import ABOUT, SUMS
 from steward.runs import _tables as run_tables

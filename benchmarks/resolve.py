@@ -31,15 +31,8 @@ from resolve_sets import (  # type: ignore[import-not-found]
 from resolve_splink import BY_HAND, linked  # type: ignore[import-not-found]
 
 from scripts.samples import DEFAULT_CUSTOMERS, SampleDataset, generate
-from steward.analysis.resolve import (
-    Decision,
-    RowRef,
-    Rules,
-    borderline,
-    propose,
-    resolve,
-    score,
-)
+from steward.analysis.resolve import Rules, borderline, propose, resolve, score
+from steward.analysis.resolve.rules import Decision, RowRef
 from steward.tables.engine import session
 from steward.tables.table import Table, describe, literal, parquet_source, quote
 

@@ -27,7 +27,8 @@ from typing import Any
 from steward.core import Ids, SystemClock
 from steward.store import Database, FileBlobs, Scope, migrate
 from steward.tables.engine import Limits, session
-from steward.versions import Draft, Update, Versions, Workspace
+from steward.versions import Draft, Versions, Workspace
+from steward.versions.edits import Update
 
 SCOPE = Scope("org_bench", "prj_bench")
 REPEATS = 25

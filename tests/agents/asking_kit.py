@@ -9,7 +9,8 @@ from steward.agents.asking.compiling import compile_reading
 from steward.agents.asking.lexicon import Lexicon
 from steward.agents.asking.reading import Asked
 from steward.agents.asking.world import World
-from steward.definitions import ColumnFacts, DatasetFacts, Definitions, kind_of
+from steward.definitions import ColumnFacts, DatasetFacts, Definitions
+from steward.definitions.facts import kind_of
 
 TODAY = date(2026, 11, 15)
 

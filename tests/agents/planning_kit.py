@@ -10,7 +10,8 @@ from steward.agents.planning.plan_checks import Catalogue, DatasetFacts, ToolFac
 from steward.agents.planning.task import Task
 from steward.broker.tool import Risk
 from steward.core.errors import StewardError
-from steward.definitions import ColumnFacts, kind_of
+from steward.definitions import ColumnFacts
+from steward.definitions.facts import kind_of
 from steward.runs import StepFailed
 from steward.store import Scope
 from steward.tools import load_tools

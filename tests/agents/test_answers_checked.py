@@ -20,7 +20,8 @@ from steward.agents.asking.reading import (
 )
 from steward.agents.asking.results import checked_result
 from steward.agents.asking.world import World
-from steward.definitions import Definitions, merge_definitions, propose_definitions
+from steward.definitions import Definitions, propose_definitions
+from steward.definitions.merging import merge_definitions
 from tests.agents.asking_kit import (
     AIRLINES,
     CARS,

@@ -8,7 +8,8 @@ import pytest
 from steward.agents.asking.reading import Asked
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import World
-from steward.definitions import Definitions, from_entries
+from steward.definitions import Definitions
+from steward.definitions.entries import from_entries
 from tests.agents.asking_kit import DIMENSION, IDENTIFIER, TIME, asked, number, query, table
 
 TRIPS = table(

@@ -12,7 +12,8 @@ from steward.agents.planning.suggestions import next_messages
 from steward.agents.planning.task import Acted, Exchange, Last, Task
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.request import Ask
-from steward.definitions import effective, plain_facts
+from steward.definitions import effective
+from steward.definitions.facts import plain_facts
 from steward.evaluation import load_suites
 from steward.evaluation.kinds.conversation import ConversationCase, problems_of
 from steward.runs.projection import Call

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steward.agents.composed import Note
+from steward.agents.composed.notes import Note
 from steward.broker.tool import Notebook
 from steward.core.errors import Conflict, Invalid, StewardError
 from steward.flows.direct_calls import DirectCall

@@ -9,7 +9,9 @@ from steward.agents.asking.reading import Asked
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import World
 from steward.agents.rules.rhythm import rhythm_in
-from steward.definitions import ColumnFacts, DatasetFacts, Definitions, from_entries, kind_of
+from steward.definitions import ColumnFacts, DatasetFacts, Definitions
+from steward.definitions.entries import from_entries
+from steward.definitions.facts import kind_of
 from tests.agents.asking_kit import asked, query, table
 
 BILLS = table(

@@ -9,7 +9,8 @@ from steward.agents.asking.lexicon import abbreviates
 from steward.agents.asking.reading import Asked, ColumnRef, Filtered, Grouped, Measured, Reading
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import World
-from steward.definitions import Definitions, from_entries
+from steward.definitions import Definitions
+from steward.definitions.entries import from_entries
 from tests.agents.asking_kit import asked, number, query, table
 
 PLACES = table(

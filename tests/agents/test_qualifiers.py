@@ -3,7 +3,8 @@
 import pytest
 
 from steward.agents.explaining.qualifiers import unsupported
-from steward.definitions import ColumnFacts, DatasetFacts, kind_of
+from steward.definitions import ColumnFacts, DatasetFacts
+from steward.definitions.facts import kind_of
 
 CARS = DatasetFacts(
     "cars",

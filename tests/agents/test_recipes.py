@@ -16,14 +16,10 @@ from steward.agents.planning.plan_checks import (
     relations_from,
 )
 from steward.agents.planning.suggestions import MOST, suggestions
-from steward.agents.recipes import (
-    Recipe,
-    builtin_recipes,
-    compiled,
-    preflight,
-    recipe_from_yaml,
-)
-from steward.agents.recipes.compiling import filled
+from steward.agents.recipes import Recipe, preflight
+from steward.agents.recipes.compiling import compiled, filled
+from steward.agents.recipes.model import recipe_from_yaml
+from steward.agents.recipes.shelf import builtin_recipes
 from steward.agents.rules.deciding import RulePlanner
 from steward.core.errors import Invalid
 from steward.identity import Access, Role

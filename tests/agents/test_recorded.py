@@ -7,7 +7,8 @@ from steward.agents.planning.answers import document_in
 from steward.agents.planning.forms import query_plan
 from steward.agents.planning.plan_checks import check_plan
 from steward.agents.planning.stages import kind_in
-from steward.definitions import ColumnFacts, DatasetFacts, kind_of
+from steward.definitions import ColumnFacts, DatasetFacts
+from steward.definitions.facts import kind_of
 from steward.evaluation.script import recorded_answers
 from steward.models import ModelAnswer, Role
 from tests.agents.conftest import Chat

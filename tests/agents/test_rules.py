@@ -27,7 +27,8 @@ from steward.agents.planning.task import Last, Task
 from steward.agents.rules.deciding import Ruled, RulePlanner
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
-from steward.definitions import plain_facts, relations_from
+from steward.definitions import relations_from
+from steward.definitions.facts import plain_facts
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 from steward.tables.engine import session

@@ -16,7 +16,8 @@ from steward.agents.planning.planner import Last, Planner
 from steward.agents.planning.stages import form_examples, kind_messages, second_stage
 from steward.agents.planning.task import Task
 from steward.agents.rules.deciding import RulePlanner
-from steward.definitions import ColumnFacts, Relation, kind_of
+from steward.definitions import ColumnFacts, Relation
+from steward.definitions.facts import kind_of
 from steward.models import Message
 from steward.sandbox.query_plan import QueryPlan
 from steward.testing.models import ScriptedModel, scripted_desk

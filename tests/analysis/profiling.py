@@ -5,7 +5,8 @@ from typing import Any
 
 import duckdb
 
-from steward.analysis.profile import Profile, profile
+from steward.analysis.profile import profile
+from steward.analysis.profile.results import Profile
 from steward.tables.table import Table, describe
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steward.analysis.clean import clean, country_of, propose_categories
+from steward.analysis.clean import clean, country_of
+from steward.analysis.clean.categories import propose_categories
 from steward.analysis.clean.operations.unicode import repaired
 from steward.core.errors import Invalid
 from steward.tables.changes import Cell, changed_cells, leftovers

@@ -7,8 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steward.analysis import consolidate
-from steward.analysis.consolidate import Link, check_join, check_union, join, suggest_mapping, union
+from steward.analysis.consolidate import check_join, join, union
+from steward.analysis.consolidate.mapping import suggest_mapping
+from steward.analysis.consolidate.model import Link
 from steward.analysis.consolidate.types import common_type
+from steward.analysis.consolidate.unions import check_union
 from steward.core.errors import Invalid, TooLarge
 from steward.tables.changes import preview
 from steward.tables.table import Table

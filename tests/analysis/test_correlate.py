@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from steward.analysis.correlate import Association, Correlations, correlate
 from steward.analysis.correlate import arrays as arrays_module
+from steward.analysis.correlate import correlate
+from steward.analysis.correlate.results import Association, Correlations
 from steward.analysis.correlate.significance import chi_square_tail, correlation_tail, holm
 from steward.core.errors import Invalid
 from steward.tables.engine import Limits, session

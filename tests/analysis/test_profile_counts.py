@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steward.analysis.profile import ColumnProfile, measures, profile, selection
 from steward.analysis.profile import counting as counting_module
+from steward.analysis.profile import measures, profile, selection
+from steward.analysis.profile.results import ColumnProfile
 from steward.tables.engine import Limits, session
 from steward.tables.table import Column, Table, describe, parquet_table
 

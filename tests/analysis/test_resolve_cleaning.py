@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.analysis.resolve.cleaning import _STEPS, cleaned
-from steward.analysis.resolve.comparing import CLEANING
+from steward.analysis.resolve.comparing import usage_of
 
 CONNECTION = duckdb.connect()
 
@@ -50,22 +50,22 @@ def clean(value: str | None, *steps: str) -> str | None:
     ],
 )
 def test_spellings_of_one_value_agree(role: str, spellings: list[str]) -> None:
-    steps = CLEANING[role]  # type: ignore[index]
+    steps = usage_of(role).clean
     assert len({clean(spelling, *steps) for spelling in spellings}) == 1
     assert clean(spellings[0], *steps)
 
 
 def test_different_values_stay_different() -> None:
-    steps = CLEANING["company"]
+    steps = usage_of("company").clean
     assert clean("Weber Bau GmbH", *steps) != clean("Weber Bau Holding GmbH", *steps)
     assert clean("AG", *steps) == "ag", "a name that is only a legal form keeps it"
 
 
 def test_what_says_nothing_is_missing() -> None:
     for filler in ("n/a", "-", "  ", "UNKNOWN", "none"):
-        assert clean(filler, *CLEANING["company"]) is None
-    assert clean("somebody@gmail.com", *CLEANING["email_domain"]) is None
-    assert clean(None, *CLEANING["phone"]) is None
+        assert clean(filler, *usage_of("company").clean) is None
+    assert clean("somebody@gmail.com", *usage_of("email_domain").clean) is None
+    assert clean(None, *usage_of("phone").clean) is None
 
 
 @settings(max_examples=25, deadline=None)

@@ -11,22 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steward.analysis.resolve import (
-    Decision,
-    Resolution,
-    RowRef,
-    Rules,
-    Scored,
-    Thresholds,
-    borderline,
-    estimate,
-    open_scored,
-    parse_rules,
-    propose,
-    resolve,
-    score,
-)
+from steward.analysis.resolve import Rules, borderline, estimate, propose, resolve, score
 from steward.analysis.resolve.model import compare, linker, quiet
+from steward.analysis.resolve.resolution import Resolution
+from steward.analysis.resolve.rules import Decision, RowRef, Thresholds, parse_rules
+from steward.analysis.resolve.scored import Scored, open_scored
 from steward.analysis.resolve.scoring import weighted_sql
 from steward.analysis.resolve.words import PARTIES_TABLE
 from steward.core.errors import Invalid

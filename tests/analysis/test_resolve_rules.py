@@ -6,7 +6,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from steward.analysis.resolve import Rules, from_yaml, parse_rules, to_yaml
+from steward.analysis.resolve import Rules, from_yaml, to_yaml
+from steward.analysis.resolve.rules import parse_rules
 from steward.analysis.resolve.scored import compare_hash
 from steward.analysis.resolve.staging import match_tables
 from steward.core.errors import Invalid, TooLarge

@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import BaseRoute, Match
 
-from steward.api import _built_routes
+from steward.api import _routes
 from steward.api.openapi import routes_of
 from steward.api.route_index import RouteIndex
+from steward.api.routing import Router
 
 
 def _scope(path: str, method: str) -> dict[str, Any]:
@@ -22,12 +23,12 @@ def _chosen(routes: tuple[BaseRoute, ...], path: str, method: str) -> BaseRoute 
 
 def _paths() -> list[tuple[str, str]]:
     api = FastAPI(openapi_url=None)
-    api.router.routes.extend(_built_routes())
-    return [(path, method) for path, route in routes_of(api) for method in route.methods or ()]
+    api.router.routes.extend(_routes())
+    return [(each.path, method) for each in routes_of(api) for method in each.methods or ()]
 
 
 def test_every_route_is_found_and_the_same() -> None:
-    routes = _built_routes()
+    routes = _routes()
     index = RouteIndex(routes)
     for template, method in _paths():
         # As a value, a name that is a part of other paths is harder than any other.
@@ -42,21 +43,19 @@ def test_every_route_is_found_and_the_same() -> None:
     "path", ["", "/", "/api", "/api/v1", "/api/v1/nothing", "/api/v1/projects/x/nothing", "//", "x"]
 )
 def test_what_is_no_route_is_left_to_others(path: str) -> None:
-    assert RouteIndex(_built_routes()).matches(_scope(path, "GET"))[0] is Match.NONE
+    assert RouteIndex(_routes()).matches(_scope(path, "GET"))[0] is Match.NONE
 
 
 def test_another_method_is_left_to_others() -> None:
-    assert RouteIndex(_built_routes()).matches(_scope("/api/v1/session", "PATCH"))[0] is Match.NONE
+    assert RouteIndex(_routes()).matches(_scope("/api/v1/session", "PATCH"))[0] is Match.NONE
 
 
 def test_a_path_as_a_parameter_takes_any_number_of_parts() -> None:
-    router = APIRouter()
+    router = Router(outside=True)
 
     @router.get("/a/{rest:path}/end")
     def whole(rest: str) -> str:
         return rest
 
-    api = FastAPI(openapi_url=None)
-    api.include_router(router)
-    index = RouteIndex(tuple(api.router.routes))
+    index = RouteIndex(router.routes)
     assert index.matches(_scope("/a/b/c/d/end", "GET"))[0] is Match.FULL

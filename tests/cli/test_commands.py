@@ -247,6 +247,15 @@ def test_backup_and_restore_from_the_terminal(filled: Terminal) -> None:
     assert listed[0] == listed[1]
 
 
+def test_the_schema_goes_back_for_an_older_version_and_forward_again(filled: Terminal) -> None:
+    before = filled.run("user", "list", "--json").json()
+    done = filled.run("downgrade", "--backup", "before.tar.gz", "--json").json()
+    assert done["before"] > done["after"]
+    assert (filled.folder / "before.tar.gz").exists()
+    assert filled.run("user", "list", "--json").json() == before
+    assert "none that came before" in _refused(filled, "downgrade", "0999")
+
+
 def test_keys_are_rotated_in_one_step_or_two(filled: Terminal) -> None:
     file = filled.home / "keys" / "secrets.json"
     before = file.read_text()

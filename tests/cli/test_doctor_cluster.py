@@ -10,8 +10,9 @@ from uuid import uuid4
 
 import pytest
 
-from steward.app import Finding, diagnose, open_steward
+from steward.app import diagnose, open_steward
 from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
+from steward.app.findings import Finding
 from steward.app.foundation import open_sandbox
 from steward.core import MovableClock, Settings, SystemClock
 from steward.core.settings import SandboxSettings

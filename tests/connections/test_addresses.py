@@ -5,8 +5,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from steward.connections import HostPatterns, refusal
-from steward.connections.addresses import Allowed, resolve_checked
+from steward.connections import HostPatterns
+from steward.connections.addresses import Allowed, refusal, resolve_checked
 from steward.connections.hosts import place_of
 from steward.core.errors import Denied, Invalid, Misconfigured, Unavailable
 from tests.connections.outside import Names

@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from steward.connections import Letter, Mailer, MailServer, Receipt
-from steward.connections.mail import Attachment
+from steward.connections import Letter, Mailer, MailServer
+from steward.connections.mail import Attachment, Receipt
 from steward.core.errors import Denied, Invalid, Misconfigured, StewardError, Unavailable
 from tests.connections.outside import Certificates, Names, certificates, run
 from tests.connections.post import Office, office

@@ -15,8 +15,9 @@ import pytest
 from steward import ingest
 from steward.connections import Draft
 from steward.core.errors import Denied, Invalid, StewardError, Unavailable
-from steward.ingest import INSIDE, Limits, Options, mysql, querying, reading
+from steward.ingest import Limits, Options, mysql, querying, reading
 from steward.ingest.address import Address, parse_address
+from steward.ingest.reach import INSIDE
 from tests.connections.mariadb import AVAILABLE, REASON, MariaServer, mariadb
 from tests.connections.outside import certificates
 from tests.connections.rogue_mysql import OK, Rogue, greeting, hear, packet, rogue

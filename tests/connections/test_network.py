@@ -21,13 +21,13 @@ from steward.core import (
     ModelChoice,
     NetworkLevel,
     NetworkRules,
-    Offer,
     Services,
     Stale,
     check_reach,
     check_rules,
     reaching_for,
 )
+from steward.core.services import Offer
 from steward.identity import Principal, Role, Via
 from steward.models.lineup import Chosen
 from steward.playbooks import TRIGGERS

@@ -13,9 +13,10 @@ import sqlalchemy as sa
 
 from steward.connections import load_connectors
 from steward.core.errors import Invalid, StewardError
-from steward.ingest import INSIDE, reading
+from steward.ingest import reading
 from steward.ingest.address import certificates as checked
 from steward.ingest.address import driver_text, parse_address
+from steward.ingest.reach import INSIDE
 from steward.testing.connections import surroundings
 from steward.testing.servers import PostgresServer
 from tests.connections.outside import certificates

@@ -20,8 +20,9 @@ from pydantic import ValidationError
 
 from steward.connections import Http, HttpLimits, SecretManagers
 from steward.connections.catalogue.aws_calls import call_aws
-from steward.core import AwsSource, GcpSource, Invalid, Misconfigured, NotFound, Unavailable
+from steward.core import AwsSource, Invalid, Misconfigured, NotFound, Unavailable
 from steward.core.clock import SystemClock
+from steward.core.settings import GcpSource
 from steward.store import Scope, SecretSources
 
 SCOPE = Scope("org_1", "prj_1")

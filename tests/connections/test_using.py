@@ -17,8 +17,8 @@ from steward.connections.folders import Folders
 from steward.core import reaching_for
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
 from steward.identity import Access, Principal, Role, Via
-from steward.ingest import INSIDE
 from steward.ingest.foreign_sql import fenced
+from steward.ingest.reach import INSIDE
 from steward.testing import PostgresServer
 from steward.testing.tools import Trial, check_call
 from steward.tools import load_tools

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from steward.connections import sign, signing_key, verify
+from steward.connections import sign, signing_key
+from steward.connections.webhooks import verify
 from steward.core.errors import Denied, Invalid
 
 # The example of the specification.

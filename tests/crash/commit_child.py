@@ -18,7 +18,9 @@ from steward.core import Ids, MovableClock
 from steward.core.faults import install
 from steward.store import Database, FileBlobs, Scope
 from steward.tables.engine import Limits
-from steward.versions import Delete, Draft, Insert, Sizes, Update, Versions
+from steward.versions import Draft, Versions
+from steward.versions._write import Sizes
+from steward.versions.edits import Delete, Insert, Update
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 SIZES = Sizes(part_rows=50, small_part_rows=4)

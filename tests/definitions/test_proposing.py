@@ -15,11 +15,10 @@ from steward.definitions import (
     Relationship,
     TableDefinition,
     effective,
-    merge_definitions,
-    plain_facts,
     propose_definitions,
-    with_profile,
 )
+from steward.definitions.facts import plain_facts, with_profile
+from steward.definitions.merging import merge_definitions
 from steward.tables.table import Column, Table
 
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from steward.core import Ids, MovableClock
 from steward.core.errors import Invalid, Unavailable
-from steward.flows import dump_flow, flow_program, load_flow
+from steward.flows import dump_flow, load_flow
+from steward.flows.interpret import flow_program
 from steward.flows.model import Flow
 from steward.runs import Execution, HeadLog, Program, Run, RunRequest, Runs, Status
 from steward.runs.canonical import canonical

@@ -9,16 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from steward.broker.schemas import problems_of
 from steward.core import MovableClock
-from steward.flows import (
-    diff,
-    dump_flow,
-    dump_yaml,
-    flow_program,
-    flow_schema,
-    load_flow,
-    load_yaml,
-    validate,
-)
+from steward.flows import diff, dump_flow, dump_yaml, flow_schema, load_flow, load_yaml, validate
+from steward.flows.interpret import flow_program
 from steward.runs import StepFailed
 from steward.runs.entries import Entry
 from steward.runs.worker import LEASE

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from steward.core.errors import Invalid, Problem
-from steward.flows import ToolSchema, load_flow, require_valid, validate
+from steward.flows import ToolSchema, load_flow, validate
+from steward.flows.validate import require_valid
 from tests.flows.kit import flow_of, output, tool
 
 QUERY = ToolSchema(

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from steward import ingest
 from steward.core.errors import StewardError
-from steward.ingest import ColumnFinding, Limits, Options
+from steward.ingest import Limits, Options
+from steward.ingest.findings import ColumnFinding
 from steward.tables.formula_marks import without_mark
 
 Field = tuple[str, bool]

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 
 from steward import ingest
 from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, StewardError, Unavailable
-from steward.ingest import INSIDE, PUBLIC, Limits, Options, isolation, opening, reach, servers
+from steward.ingest import Limits, Options, isolation, opening, reach, servers
 from steward.ingest.address import driver_text, parse_address
+from steward.ingest.reach import INSIDE, PUBLIC
 from steward.testing.servers import PostgresServer
 
 MADE = """

@@ -9,7 +9,8 @@ import pytest
 
 from steward import ingest
 from steward.core.errors import Invalid, NotFound
-from steward.ingest import ColumnOption, Inspection, Options, retype, retype_sql
+from steward.ingest import ColumnOption, Inspection, Options, retype
+from steward.ingest.retype import retype_sql
 from steward.tables import changes
 from steward.tables.table import Table, parquet_table
 

@@ -10,13 +10,13 @@ import pytest
 
 from steward.isolation import (
     CannotStart,
-    Said,
     converse,
     end_program,
     program_command,
     run_program,
     start_program,
 )
+from steward.isolation.programs import Said
 
 CLEAN = {"LC_ALL": "C.UTF-8"}
 

@@ -8,7 +8,6 @@ import pytest
 
 from steward.core.settings import ModelsSettings
 from steward.models import (
-    Abilities,
     Asking,
     Call,
     Chosen,
@@ -22,6 +21,7 @@ from steward.models import (
     User,
     examine,
 )
+from steward.models.abilities import Abilities
 from steward.models.provided import ProvidedModel
 from tests.models.kit import Serve, Watcher, choice
 from tests.models.openai_server import Asked, OpenAiServer, Reply, failing

@@ -34,9 +34,9 @@ from steward.models import (
     ToolResult,
     Usage,
     User,
-    message_from_json,
     probe,
 )
+from steward.models.messages import message_from_json
 from steward.runs import Execution, RunRequest, StepFailed
 from steward.testing import Installation, ScriptedModel, scripted_desk
 from steward.testing.models import answers, calls, calls_brokenly, fails, says, waits

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steward.core.settings import ModelChoice, ModelPrice
-from steward.models import Prices
+from steward.models.prices import Prices
 
 
 def cost(provider: Any, name: str, **own: ModelPrice) -> Decimal | None:

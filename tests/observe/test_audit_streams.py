@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import httpx2 as httpx
 import pytest
 
-from steward.connections import Http, Syslog, signing_key, verify
+from steward.connections import Http, Syslog, signing_key
+from steward.connections.webhooks import verify
 from steward.core.errors import Denied, Misconfigured
 from steward.core.settings import AuditStream
 from steward.observe import AuditStreams, check_seal

@@ -8,7 +8,7 @@ import pytest
 
 from steward.broker.approvals import State, Verdict
 from steward.broker.presets import PRESETS
-from steward.playbooks import Arrival
+from steward.playbooks.trigger import Arrival
 from steward.runs import Run, Status
 from tests.playbooks.conftest import Room
 from tests.playbooks.services import Services, services, stock

@@ -15,10 +15,12 @@ import sqlalchemy as sa
 
 from steward.connections.webhooks import sign, signing_key
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
-from steward.playbooks import Arrival, EventState, Shown, Stored, TriggerEvent
+from steward.playbooks import EventState, Shown, TriggerEvent
 from steward.playbooks.dispatch import Dispatch
 from steward.playbooks.retries import Which
 from steward.playbooks.subscriptions import Subscription
+from steward.playbooks.trigger import Arrival
+from steward.playbooks.trigger_events import Stored
 from steward.playbooks.watch import learned_gap
 from steward.runs import Missed
 from steward.runs.worker import QUEUES

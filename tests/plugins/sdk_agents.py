@@ -15,7 +15,8 @@ from agents import (
     input_guardrail,
 )
 
-from steward.agents import Memory, Packaged
+from steward.agents.operating.packages import Packaged
+from steward.agents.operating.roster import Memory
 
 
 def _tool(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Every event that is written is known by its kind, and the web app tells of each in a sentence of its own."""
+"""The web app has a sentence for every kind of event that is written."""
 
 import ast
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steward.broker.approvals import State
-from steward.core.events import KINDS
 from steward.runs import Status
 
 ROOT = Path(__file__).parents[2]
@@ -64,20 +63,15 @@ def written(source: str) -> Iterator[str]:
             yield named.get(kind, kind)
 
 
-def test_kinds_of_events_are_known() -> None:
+def test_every_kind_has_a_sentence() -> None:
     found: set[str] = set()
     for path in sorted((ROOT / "src/steward").rglob("*.py")):
         text = path.read_text()
         if path.name == "eventlog.py" or not re.search(r"events\.append|\bNews\b", text):
             continue
         for kind in written(text):
-            meant = WORDS.get(kind) or [kind.strip("'")]
-            unknown = [each for each in meant if each not in KINDS]
-            assert not unknown, f"{path}: add {unknown} to KINDS in core/events.py"
-            found |= set(meant)
-    assert found == KINDS, f"written nowhere: {sorted(KINDS - found)}"
-
-
-def test_every_kind_has_a_sentence() -> None:
+            found |= set(WORDS.get(kind) or [kind.strip("'")])
     told = set(re.findall(r"^  '([a-z_]+\.[a-z_]+)':", SENTENCES.read_text(), re.MULTILINE))
-    assert sorted(KINDS - told) == [], f"{SENTENCES.name} has no sentence for these"
+    assert len(found) > 100
+    assert sorted(found - told) == [], f"{SENTENCES.name} has no sentence for these"
+    assert sorted(told - found) == [], "these are written nowhere"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import duckdb
 
-from steward.sandbox import Column, Dataset, Limits, Request, Response, Tier
-from steward.sandbox.contract import Envelope
+from steward.sandbox import Column, Dataset, Limits, Request, Response
+from steward.sandbox.contract import Envelope, Tier
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers.embedded import Embedded
 

@@ -8,7 +8,8 @@ from typing import Any
 import psutil
 import pytest
 
-from steward.app import Finding, diagnose
+from steward.app import diagnose
+from steward.app.findings import Finding
 from steward.core import Settings
 from steward.sandbox import Walls
 from steward.sandbox.providers.embedded import Embedded

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.sandbox import Tier
+from steward.sandbox.contract import Tier
 from steward.sandbox.providers.embedded import Embedded
 from tests.sandbox.as_user import ORDINARY
 from tests.sandbox.attacks import ATTACKS, Attack

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from steward.app import Steward
 from steward.broker.tool import Outcome, Preview, Tool, ToolContext
-from steward.core import Offer, Services, reaching_for
+from steward.core import Services, reaching_for
+from steward.core.services import Offer
 from steward.runs import Found, Reconciled, Ticket, digest
 from steward.store import Scope
 from steward.tools import load_tools

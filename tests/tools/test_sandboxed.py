@@ -13,8 +13,9 @@ import pytest
 
 from steward.app import Steward, open_steward
 from steward.broker.tool import ToolContext
-from steward.core import MovableClock, Offer, Services, load_settings
+from steward.core import MovableClock, Services, load_settings
 from steward.core.errors import Invalid
+from steward.core.services import Offer
 from steward.flows.launch import Start
 from steward.identity import Access, Principal, Via
 from steward.runs import Run

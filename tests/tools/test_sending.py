@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from steward.broker.tool import ToolContext
-from steward.connections import Http, Mailer, signing_key, verify
+from steward.connections import Http, Mailer, signing_key
+from steward.connections.webhooks import verify
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, StewardError, Unavailable
 from steward.runs import Found
 from steward.testing.tools import Trial, check_call

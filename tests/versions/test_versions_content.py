@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from steward.core import MovableClock
 from steward.core.errors import Conflict, Invalid, NotFound, TooLarge
 from steward.tables.engine import Limits, session
-from steward.versions import (
+from steward.versions import Layout
+from steward.versions._write import Sizes
+from steward.versions.edits import (
     CellValue,
     Delete,
     DeleteRows,
     Insert,
     InsertRows,
-    Layout,
     SetCells,
-    Sizes,
     Update,
     Upsert,
 )

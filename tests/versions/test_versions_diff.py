@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from steward.core import MovableClock
 from steward.core.errors import Invalid
 from steward.tables.engine import session
-from steward.versions import Delete, Insert, Layout, Update
+from steward.versions import Layout
+from steward.versions.edits import Delete, Insert, Update
 from tests.versions.versions_kit import Kit, opened
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name, i % 7 AS n FROM range({}) t(i)"

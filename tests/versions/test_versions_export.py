@@ -12,7 +12,9 @@ import pytest
 from steward.core import MovableClock
 from steward.core.errors import Conflict
 from steward.tables import Table
-from steward.versions import Delete, Layout, Sizes, Update
+from steward.versions import Layout
+from steward.versions._write import Sizes
+from steward.versions.edits import Delete, Update
 from tests.versions.versions_kit import Kit, opened
 
 

@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
-from steward.versions import (
-    Delete,
-    Draft,
-    Insert,
-    Layout,
-    Update,
-    VersionConflict,
-    Versions,
-)
+from steward.versions import Draft, Layout, VersionConflict, Versions
+from steward.versions.edits import Delete, Insert, Update
 from tests.versions.versions_kit import Kit
 
 pytestmark = pytest.mark.every_database

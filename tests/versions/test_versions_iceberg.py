@@ -11,7 +11,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import StaticTable
 
 from steward.core import Conflict, MovableClock
-from steward.versions import Delete, Update
+from steward.versions.edits import Delete, Update
 from tests.versions.versions_kit import Kit, opened
 
 _ROWS = (

@@ -21,7 +21,8 @@ from hypothesis.stateful import (
 
 from steward.core.errors import Conflict
 from steward.store import Scope
-from steward.versions import Delete, Draft, Insert, Update, VersionConflict
+from steward.versions import Draft, VersionConflict
+from steward.versions.edits import Delete, Insert, Update
 from tests.versions.versions_kit import Kit, fetch
 
 pytestmark = pytest.mark.every_database

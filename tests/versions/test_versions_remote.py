@@ -12,7 +12,8 @@ import pytest
 from steward.core import Ids, MovableClock, SystemClock
 from steward.core.errors import NotFound
 from steward.store import Blob, Database, FileBlobs, migrate
-from steward.versions import Draft, Update, VersionConflict, Versions
+from steward.versions import Draft, VersionConflict, Versions
+from steward.versions.edits import Update
 from tests.versions.versions_kit import SCOPE, SMALL, fetch, opened
 
 pytestmark = pytest.mark.every_database

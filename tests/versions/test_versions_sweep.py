@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from steward.core.errors import NotFound
 from steward.core.faults import install
 from steward.store import EVERYWHERE, metadata
-from steward.versions import Draft, Update, VersionConflict
+from steward.versions import Draft, VersionConflict
 from steward.versions._tables import blobs
+from steward.versions.edits import Update
 from tests.versions.versions_kit import Kit
 
 pytestmark = pytest.mark.every_database

@@ -14,7 +14,8 @@ from steward.core import Ids, MovableClock
 from steward.store import Database, FileBlobs, Scope
 from steward.tables.engine import Limits
 from steward.tables.table import Table
-from steward.versions import Draft, Sizes, Versions, Workspace
+from steward.versions import Draft, Versions, Workspace
+from steward.versions._write import Sizes
 
 SMALL = Sizes(part_rows=50, small_part_rows=4)
 SCOPE = Scope("org_test", "prj_test")

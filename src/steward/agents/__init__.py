@@ -33,10 +33,9 @@ from steward.agents.operating.equipment import MEMORY_TOOLS, READ_SKILL
 from steward.agents.operating.expected_cost import AgentCosts, ExpectedCost
 from steward.agents.operating.model_requests import PaidDesk
 from steward.agents.operating.operator import Operator
-from steward.agents.operating.packages import AGENTS, PackageAgent, Packaged, read_package_agent
+from steward.agents.operating.packages import AGENTS, PackageAgent, read_package_agent
 from steward.agents.operating.roster import (
     Agent,
-    Memory,
     Roster,
     agent_from_document,
     agent_from_yaml,
@@ -84,12 +83,10 @@ __all__ = [
     "Kind",
     "Live",
     "LiveText",
-    "Memory",
     "Operator",
     "Option",
     "Options",
     "PackageAgent",
-    "Packaged",
     "PaidDesk",
     "Parent",
     "Plan",

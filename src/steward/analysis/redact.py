@@ -26,7 +26,7 @@ _BLOCK = 64
 
 
 class _Method(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class Mask(_Method):

@@ -1,12 +1,11 @@
 """The HTTP door: routes, guards and errors; no logic of its own."""
 
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
 from steward.api import openapi, problems, routes, webapp
@@ -17,6 +16,7 @@ from steward.api.metric_feeds import Feed, Feeds, Key
 from steward.api.middleware import RequestFrame
 from steward.api.route_index import RouteIndex
 from steward.api.routes import mcp
+from steward.api.routing import ALL, PREFIX, DeferredRoute, Router
 from steward.api.streams import StreamPlaces
 from steward.app import Steward, live_figures
 from steward.core.lazy_doors import lazily
@@ -30,38 +30,29 @@ __all__ = [
     "serve",
 ]
 
-_OUTSIDE = "outside"
-"""The name of a router whose paths are whole, outside the prefix of the API."""
-
 
 def create_routes() -> FastAPI:
     """The routes without an installation behind them; enough to describe the API."""
     api = FastAPI(title="Steward", docs_url=None, redoc_url=None, openapi_url=None)
-    found = _built_routes()
+    found = _routes()
     api.router.routes.extend([RouteIndex(found), *found])
     openapi.install(api)
     return api
 
 
-def _routers() -> Iterator[tuple[str, APIRouter]]:
-    """Those of each file in `routes`, with the names that they have there."""
-    for found in iter_modules(routes.__path__):
-        module = import_module(f"{routes.__name__}.{found.name}")
-        for name, each in vars(module).items():
-            if isinstance(each, APIRouter):
-                yield name, each
-
-
 @cache
-def _built_routes() -> tuple[BaseRoute, ...]:
-    """Built once in a process: to read the signatures of all of them takes half a second."""
-    api = FastAPI(openapi_url=None, generate_unique_id_function=lambda route: route.name)
-    for name, router in _routers():
-        api.include_router(router, prefix="" if name == _OUTSIDE else openapi.PREFIX)
-    for path, route in openapi.routes_of(api):
-        if path.startswith(openapi.ALL):
+def _routes() -> tuple[BaseRoute, ...]:
+    """Those of each file in `routes`, in the order of their files."""
+    found: list[BaseRoute] = []
+    for file in iter_modules(routes.__path__):
+        module = import_module(f"{routes.__name__}.{file.name}")
+        for each in vars(module).values():
+            if isinstance(each, Router):
+                found += each.routes
+    for route in found:
+        if isinstance(route, DeferredRoute) and route.path.startswith(ALL):
             guard_of(route)
-    return tuple(api.router.routes)
+    return tuple(found)
 
 
 def create_api(steward: Steward) -> FastAPI:
@@ -81,7 +72,7 @@ def create_api(steward: Steward) -> FastAPI:
     problems.install(api, steward.metrics)
     api.add_exception_handler(mcp.Unsigned, mcp.answer_unsigned)
 
-    @api.get(f"{openapi.PREFIX}/openapi.json", include_in_schema=False)
+    @api.get(f"{PREFIX}/openapi.json", include_in_schema=False)
     def description() -> dict[str, object]:
         return api.openapi()
 

@@ -105,7 +105,7 @@ class TurnCostOut(Output):
 class ReadingOut(Asked):
     """What a question was taken to ask."""
 
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(defer_build=True, json_schema_serialization_defaults_required=True)
 
 
 class RhythmOut(Output):

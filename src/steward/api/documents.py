@@ -31,7 +31,7 @@ class Input(BaseModel):
 
 class Output(BaseModel):
     model_config = ConfigDict(
-        from_attributes=True, json_schema_serialization_defaults_required=True
+        defer_build=True, from_attributes=True, json_schema_serialization_defaults_required=True
     )
 
 

@@ -5,14 +5,18 @@ and applies the caller's rate limit. The OpenAPI document and the access tests a
 """
 
 import hmac
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, get_args
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query, Request, params
 from fastapi.routing import APIRoute
 
 from steward.api.context import address_of, context_of, steward_of
+from steward.api.routing import DeferredRoute
 from steward.api.seeing import Seeing
 from steward.core import (
     DEMAND,
@@ -210,11 +214,12 @@ def _named(value: Any, prefix: str) -> str | None:
     return value if isinstance(value, str) and is_id(value, prefix) else None
 
 
-def guard_of(route: APIRoute) -> Guard:
-    found = _guards(route.dependant)
+def guard_of(route: APIRoute | DeferredRoute) -> Guard:
+    """The one guard among what a route depends on, directly or through others."""
+    found = [*_guards(route.endpoint), *_named_guards(route.dependencies)]
     if len(found) != 1:
         raise Bug(
-            f"{sorted(route.methods or ())} {route.path} names {len(found)} guards instead of one."
+            f"{route.endpoint.__name__} at {route.path} names {len(found)} guards instead of one."
         )
     return found[0]
 
@@ -256,8 +261,14 @@ def _check_csrf(request: Request, principal: Principal) -> None:
         )
 
 
-def _guards(dependant: Any) -> list[Guard]:
-    found = [dependant.call] if isinstance(dependant.call, Guard) else []
-    for dependency in dependant.dependencies:
-        found += _guards(dependency)
-    return found
+@cache
+def _guards(call: Any) -> list[Guard]:
+    if isinstance(call, Guard):
+        return [call]
+    given = inspect.signature(call).parameters.values()
+    marks = [mark for each in given for mark in (each.default, *get_args(each.annotation)[1:])]
+    return _named_guards([mark for mark in marks if isinstance(mark, params.Depends)])
+
+
+def _named_guards(marks: Sequence[params.Depends]) -> list[Guard]:
+    return [guard for mark in marks if mark.dependency for guard in _guards(mark.dependency)]

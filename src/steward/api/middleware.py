@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from steward.api.bodies import Body
-from steward.api.openapi import PREFIX
 from steward.api.problems import problem_of, unexpected
+from steward.api.routing import PREFIX
 from steward.app import Steward
 from steward.core import Denied, Invalid, NotFound, StewardError, Unavailable
 from steward.trace import get_logger, log_context
@@ -200,10 +200,9 @@ class _Sent:
 
 
 def _route_template(scope: Scope) -> str:
-    """The route's path with its parameters' names, never their values; prefix included."""
+    """The route's path with its parameters' names, never their values."""
     path: str = getattr(scope.get("route"), "path", "(page)")
-    inside = scope["path"].startswith(PREFIX) and not path.startswith((PREFIX, "(page)"))
-    return PREFIX + path if inside else path
+    return path
 
 
 async def _answer(response: Any, sent: _Sent, scope: Scope, receive: Receive, send: Send) -> None:

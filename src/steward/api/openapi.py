@@ -5,15 +5,13 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.routing import APIRoute
 
 from steward import __version__
 from steward.api.guards import Guard, InNamedProject, InProject, Public, guard_of
 from steward.api.problems import MEDIA_TYPE, ProblemDocument
+from steward.api.routing import ALL, built
 
-PREFIX = "/api/v1"
-ALL = "/api/"
-"""Beginning of all addresses of the API, those without a version included."""
 _DESCRIPTIONS = {
     400: "The body is not JSON.",
     401: "Not signed in.",
@@ -50,7 +48,7 @@ def _document(api: FastAPI) -> dict[str, Any]:
             "Errors are RFC 9457 problem documents. Lists come in pages: pass `next_cursor` as "
             "`cursor`. Documents carry an ETag; changing them needs `If-Match`."
         ),
-        routes=api.routes,
+        routes=list(built(api.routes)),
         separate_input_output_schemas=True,
     )
     components = document.setdefault("components", {})
@@ -66,22 +64,20 @@ def _document(api: FastAPI) -> dict[str, Any]:
         schemas[name] = definition
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    for path, route in routes_of(api):
+    for route in routes_of(api):
         if route.include_in_schema:
             for method in route.methods or ():
-                _complete(document["paths"][path][method.lower()], path, route, method)
+                _complete(document["paths"][route.path_format][method.lower()], route, method)
     return document
 
 
-def routes_of(api: FastAPI) -> Iterator[tuple[str, APIRoute]]:
-    """Every route with its whole path, those of included routers too."""
-    for context in iter_route_contexts(api.routes):
-        if isinstance(context.original_route, APIRoute):
-            yield context.path_format or context.original_route.path_format, context.original_route
+def routes_of(api: FastAPI) -> Iterator[APIRoute]:
+    """Every route with what it takes and answers."""
+    return (each for each in built(api.routes) if isinstance(each, APIRoute))
 
 
-def _complete(operation: dict[str, Any], path: str, route: APIRoute, method: str) -> None:
-    own = path.startswith(ALL)
+def _complete(operation: dict[str, Any], route: APIRoute, method: str) -> None:
+    own = route.path.startswith(ALL)
     guard = guard_of(route) if own else Public()
     operation["x-steward-access"] = guard.as_dict()
     operation["security"] = [] if isinstance(guard, Public) else _security(guard)

@@ -14,7 +14,6 @@ from steward.app.figure_names import (
     flow_titles,
     people_names,
 )
-from steward.app.findings import Finding
 from steward.app.first_start import prepare_first_start
 from steward.app.foundation import key_file, open_blobs, open_database
 from steward.app.search import Kind, search_project
@@ -23,7 +22,6 @@ from steward.app.stopping import Stopping, end_children
 __all__ = [
     "BudgetDesk",
     "FailingTrigger",
-    "Finding",
     "Kind",
     "SeenBudget",
     "Sites",

@@ -178,6 +178,6 @@ def _code_hash() -> str:
         for item in sorted(open_ends.pop().iterdir(), key=lambda each: each.name):
             if item.is_dir():
                 open_ends.append(item)
-            elif item.name.endswith((".py", ".yaml", ".cedar")):
+            elif item.name.endswith((".py", ".yaml", ".txt", ".cedar")):
                 found.update(item.name.encode() + b"\0" + item.read_bytes())
     return found.hexdigest()

@@ -61,7 +61,7 @@ from steward.broker.roles import (
     with_roles,
     without_roles,
 )
-from steward.broker.rulebook import PolicyRevision, Rulebook
+from steward.broker.rulebook import Rulebook
 from steward.broker.samples import Sample, sample, samples
 from steward.broker.schemas import (
     KINDS,
@@ -167,7 +167,6 @@ __all__ = [
     "Part",
     "PeriodBudget",
     "PeriodBudgets",
-    "PolicyRevision",
     "PolicyVerdict",
     "Preview",
     "Rehearsal",

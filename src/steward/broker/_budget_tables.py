@@ -12,7 +12,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store import Json, Moment, TypedText, id_column, metadata, scope_columns
+from steward.store import Json, Moment, TypedText, id_column, metadata, required, scope_columns
 
 UNITS = ("usd", "tokens", "rows", "bytes")
 """What adds up. Dollars are kept as billionths: whole numbers sum alike on every database."""
@@ -77,8 +77,7 @@ period_budgets = Table(
     Column("period", String(10), nullable=False),
     *(Column(f"limit_{unit}", BigInteger) for unit in PERIOD_UNITS),
     Column("author", String(40), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     UniqueConstraint("project_id", "kind", "name", "period"),
 )
 

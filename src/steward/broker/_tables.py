@@ -12,7 +12,17 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store import Json, Moment, TypedJson, TypedText, id_column, metadata, scope_columns
+from steward.store import (
+    Json,
+    Moment,
+    TypedJson,
+    TypedText,
+    id_column,
+    metadata,
+    optional,
+    required,
+    scope_columns,
+)
 
 approvals = Table(
     "approvals",
@@ -27,11 +37,8 @@ approvals = Table(
     # What exactly will happen, and its hash: an approval is for this and nothing else.
     Column("body", Json, nullable=False),
     Column("body_hash", String(64), nullable=False),
-    Column("asked_body", Json),
-    Column("preview", Json),
-    Column("provenance", Json, nullable=False),
-    Column("rules", Json, nullable=False),
-    Column("approvers", Json, nullable=False),
+    *optional(Json, "asked_body", "preview"),
+    *required(Json, "provenance", "rules", "approvers"),
     # Where set, none of those who asked may approve: the author of the run, of those above it, and editors.
     Column("four_eyes", Boolean(create_constraint=False), nullable=False),
     Column("askers", Json, nullable=False),
@@ -43,12 +50,10 @@ approvals = Table(
     Column("batch", Json),
     Column("status", String(12), nullable=False),
     Column("requested_by", String(40), nullable=False),
-    Column("requested_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
+    *required(Moment, "requested_at", "expires_at"),
     Column("delegated_to", String(40)),
     # Whose groups count while somebody else decides.
-    Column("delegated_by", String(40)),
-    Column("decided_by", String(40)),
+    *optional(String(40), "delegated_by", "decided_by"),
     # The API token with which, if any: revoked, it lets nothing pass that was not sent yet.
     Column("decided_token", String(40)),
     Column("decided_at", Moment),

@@ -35,7 +35,7 @@ def _declared(text: str, owner: str) -> type[Arguments]:
     declared = {"additionalProperties": False, **schema}
 
     class Declared(Arguments):
-        model_config = ConfigDict(extra="allow", frozen=True)
+        model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
         @classmethod
         def model_validate(cls, obj: Any, **options: Any) -> Self:

@@ -21,7 +21,7 @@ _MOST: Final = 10**18
 class Budget(BaseModel):
     """Limits of a run; None is no limit of its own, those of the runs above it hold all the same."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     usd: Decimal | None = Field(None, ge=0, le=10**9, description="Dollars at most.")
     tokens: int | None = Field(None, ge=0, le=_MOST, description="Model tokens at most.")

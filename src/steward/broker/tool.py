@@ -43,7 +43,7 @@ class Risk(StrEnum):
 class Arguments(BaseModel):
     """Base of every tool's arguments: unknown names are refused, nothing is converted by guess."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

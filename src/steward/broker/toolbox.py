@@ -161,4 +161,4 @@ def remembered(tool: Tool[Any]) -> Json:
 class _AsPlanned(Arguments):
     """Arguments that were checked when the call was planned."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)

@@ -7,24 +7,22 @@ import typer
 
 from steward.agents import agent_from_yaml, agent_to_yaml
 from steward.cli.direct import call
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Conflict, Invalid, error_from_json, read_yaml
 from steward.flows import DirectCall, agent_trial
 from steward.runs import Status
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Name = Annotated[str, typer.Argument(help="Name of an agent; NAME@3 is its third version.")]
 
 BareName = Annotated[str, typer.Argument(metavar="NAME", help="Name of an agent.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_agents(here: Here) -> None:
     """List the agents that flows can name."""
     found = here.steward.agents.listed(here.scope)
-    here.show(
+    here.show_table(
         [
             {
                 "name": each.agent.name,
@@ -35,27 +33,23 @@ def list_agents(here: Here) -> None:
             }
             for each in found
         ],
-        lambda: table(
-            ["Name", "From", "Version", "When to choose it"],
-            [
-                (each.agent.name, each.origin, each.version or None, each.agent.description)
-                for each in found
-            ],
-            empty="There are no agents.",
-        ),
+        ["Name", "From", "Version", "When to choose it"],
+        [
+            (each.agent.name, each.origin, each.version or None, each.agent.description)
+            for each in found
+        ],
+        empty="There are no agents.",
     )
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_agent(here: Here, name: Name) -> None:
     """Print an agent as YAML."""
     agent = here.steward.agents.find(here.scope, name)
     here.show(agent.model_dump(mode="json"), lambda: agent_to_yaml(agent).rstrip())
 
 
-@app.command("apply")
-@in_project
+@app.in_project("apply")
 def apply_agents(
     here: Here,
     files: Annotated[list[Path], typer.Argument(help="Agents as YAML files.", exists=True)],
@@ -90,8 +84,7 @@ def apply_agents(
     )
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export_agent(
     here: Here,
     name: Name,
@@ -103,13 +96,12 @@ def export_agent(
     here.show({"name": agent.name, "file": str(file)}, lambda: f"Wrote {file}.")
 
 
-@app.command("notes")
-@in_project
+@app.in_project("notes")
 def list_notes(here: Here, name: BareName) -> None:
     """List what an agent remembers between runs: the project's notes and your own."""
     here.steward.agents.versions(here.scope, name)
     found = here.steward.agents.notes.visible(here.scope, name, here.access.user_id)
-    here.show(
+    here.show_table(
         [
             {
                 "id": each.id,
@@ -121,16 +113,13 @@ def list_notes(here: Here, name: BareName) -> None:
             }
             for each in found
         ],
-        lambda: table(
-            ["Note", "Id", "Written by run", "Text"],
-            [(each.number, each.id, each.run_id, each.text) for each in found],
-            empty="It remembers nothing yet.",
-        ),
+        ["Note", "Id", "Written by run", "Text"],
+        [(each.number, each.id, each.run_id, each.text) for each in found],
+        empty="It remembers nothing yet.",
     )
 
 
-@app.command("forget")
-@in_project
+@app.in_project("forget")
 def delete_notes(
     here: Here,
     name: BareName,
@@ -151,8 +140,7 @@ def delete_notes(
     here.show({"run": done.run.id, **done.value}, lambda: f"Deleted {count} notes.")
 
 
-@app.command("try")
-@in_project
+@app.in_project("try")
 def try_agent(
     here: Here,
     name: Name,

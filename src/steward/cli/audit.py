@@ -6,18 +6,17 @@ from typing import Annotated
 
 import typer
 
-from steward.cli.output import AsJson, command, installation, show
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, installation, show
+from steward.cli.projects import Group, Here
 from steward.core import Denied
 from steward.identity import Role
 from steward.observe import AuditFormat, check_seal
 from steward.store import PublicKeys
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export(
     here: Here,
     *,
@@ -48,8 +47,7 @@ def export(
     here.show({"file": str(out), "events": count}, lambda: f"{count:,} events in {out}.")
 
 
-@app.command("verify")
-@command
+@app.on_machine("verify")
 def verify(
     file: Annotated[Path, typer.Argument(help="An exported file.", exists=True)],
     *,

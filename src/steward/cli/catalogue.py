@@ -7,16 +7,15 @@ from typing import Annotated
 import typer
 
 from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.connections import InstalledService, fetch_description
 from steward.core import Invalid, reaching_for
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 ServiceArgument = Annotated[str, typer.Argument(help="Id or name of the service.")]
 
 
-@app.command("search")
-@in_project
+@app.in_project("search")
 def search_services(
     here: Here,
     words: Annotated[list[str] | None, typer.Argument(help="Words to look for.")] = None,
@@ -56,26 +55,22 @@ def search_services(
     )
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_services(here: Here) -> None:
     """List the services that the project has installed."""
     found = here.steward.connections.services.listed(here.scope)
     rows = [
         (each.name, each.title, each.operations, each.state, each.sha256[:12]) for each in found
     ]
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Name", "Service", "Operations", "State", "SHA-256"],
-            rows,
-            empty="No services. 'steward catalogue search' shows what can be installed.",
-        ),
+        ["Name", "Service", "Operations", "State", "SHA-256"],
+        rows,
+        empty="No services. 'steward catalogue search' shows what can be installed.",
     )
 
 
-@app.command("install")
-@in_project
+@app.in_project("install")
 def install_service(
     here: Here,
     service: ServiceArgument,
@@ -110,8 +105,7 @@ def install_service(
     )
 
 
-@app.command("operations")
-@in_project
+@app.in_project("operations")
 def search_operations(
     here: Here,
     service: ServiceArgument,
@@ -120,21 +114,18 @@ def search_operations(
     """Search the operations of an installed service."""
     record = here.steward.connections.services.record(here.scope, service)
     found = record.search(" ".join(words or ()), 50)
-    here.show(
+    here.show_table(
         [
             {"name": each.name, "title": each.title, "verb": each.verb, "risk": each.risk}
             for each in found
         ],
-        lambda: table(
-            ["Operation", "Title", "Verb", "Risk"],
-            [(each.name, each.title, each.verb, each.risk) for each in found],
-            empty="No operation fits.",
-        ),
+        ["Operation", "Title", "Verb", "Risk"],
+        [(each.name, each.title, each.verb, each.risk) for each in found],
+        empty="No operation fits.",
     )
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove_service(here: Here, service: ServiceArgument) -> None:
     """Remove a service from the project. Nothing can call it any more."""
     here.steward.connections.services.remove(here.access, service)

@@ -9,8 +9,8 @@ import typer
 
 from steward.app import Steward
 from steward.broker import propose_roles, without_roles
-from steward.cli.output import AsJson, command, plain, progress, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, plain, progress, show_table
+from steward.cli.projects import Group, Here
 from steward.cli.values import json_or_text
 from steward.connections import Connection, Draft, ServerTool, load_connectors
 from steward.connections.discovery import Proposal, told_wrong
@@ -19,7 +19,7 @@ from steward.core import Denied, Invalid
 from steward.identity import Access
 from steward.tools import accept_tools
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 ConnectionArgument = Annotated[str, typer.Argument(help="Name or id of the connection.")]
 Settings = Annotated[
     list[str],
@@ -27,8 +27,7 @@ Settings = Annotated[
 ]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_connections(
     here: Here,
 ) -> None:
@@ -36,18 +35,15 @@ def list_connections(
     found = here.steward.connections.documents.listed(here.scope)
     rows = [(c.name, c.connector.title, c.place, c.state, c.checked_at) for c in found]
     documents = [_document(each) for each in found]
-    here.show(
+    here.show_table(
         documents,
-        lambda: table(
-            ["Name", "Kind", "Place", "State", "Checked"],
-            rows,
-            empty="No connections. 'steward connections discover' shows what this machine has.",
-        ),
+        ["Name", "Kind", "Place", "State", "Checked"],
+        rows,
+        empty="No connections. 'steward connections discover' shows what this machine has.",
     )
 
 
-@app.command("kinds")
-@command
+@app.on_machine("kinds")
 def list_kinds(*, as_json: AsJson = False) -> None:
     """List the kinds of connections with their settings and secrets."""
     known = [each for _, each in load_connectors()]
@@ -60,27 +56,24 @@ def list_kinds(*, as_json: AsJson = False) -> None:
         }
         for each in known
     ]
-    show(
+    show_table(
         documents,
+        ["Kind", "Title", "Settings", "Secrets"],
+        [
+            (
+                each.kind,
+                each.title,
+                ", ".join(each.schema().get("properties", {})),
+                ", ".join(secret.name for secret in each.secrets) or None,
+            )
+            for each in known
+        ],
+        empty="No kinds.",
         as_json=as_json,
-        text=lambda: table(
-            ["Kind", "Title", "Settings", "Secrets"],
-            [
-                (
-                    each.kind,
-                    each.title,
-                    ", ".join(each.schema().get("properties", {})),
-                    ", ".join(secret.name for secret in each.secrets) or None,
-                )
-                for each in known
-            ],
-            empty="No kinds.",
-        ),
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add_connection(
     here: Here,
     kind: Annotated[str, typer.Argument(help="Such as postgresql; 'kinds' lists them.")],
@@ -110,8 +103,7 @@ def add_connection(
     here.show(_document(made), lambda: f"Added {made.name}. Test it now.")
 
 
-@app.command("test")
-@in_project
+@app.in_project("test")
 def try_connection(
     here: Here,
     connection: ConnectionArgument,
@@ -130,36 +122,32 @@ def try_connection(
         raise typer.Exit(1)
 
 
-@app.command("discover")
-@in_project
+@app.in_project("discover")
 def discover(
     here: Here,
 ) -> None:
     """Show what is configured on this machine already; nothing of it is used before it is accepted."""
     proposals = here.steward.connections.discovery.proposals(here.access, again=True)
     found = [told_wrong(each) for each in proposals]
-    here.show(
+    here.show_table(
         [_proposal(each) for each in found],
-        lambda: table(
-            ["Id", "Kind", "Name", "Found in", "Settings", "Remarks"],
-            [
-                (
-                    each.id[:12],
-                    each.kind,
-                    each.name,
-                    each.found_in,
-                    _settings_text(each),
-                    each.refused or _missing(each) or each.note or None,
-                )
-                for each in found
-            ],
-            empty="Nothing was found that is not connected already.",
-        ),
+        ["Id", "Kind", "Name", "Found in", "Settings", "Remarks"],
+        [
+            (
+                each.id[:12],
+                each.kind,
+                each.name,
+                each.found_in,
+                _settings_text(each),
+                each.refused or _missing(each) or each.note or None,
+            )
+            for each in found
+        ],
+        empty="Nothing was found that is not connected already.",
     )
 
 
-@app.command("accept")
-@in_project
+@app.in_project("accept")
 def accept(
     here: Here,
     proposal: Annotated[
@@ -192,8 +180,7 @@ def accept(
     here.show(_document(made), lambda: f"Accepted {made.name}.")
 
 
-@app.command("tools")
-@in_project
+@app.in_project("tools")
 def list_tools(
     here: Here,
     connection: ConnectionArgument,
@@ -206,18 +193,15 @@ def list_tools(
     if ask:
         asyncio.run(desk.look_at_tools(access, found.id))
     tools = desk.tools.listed(access.scope, found.id)
-    here.show(
+    here.show_table(
         [_tool_document(each) for each in tools],
-        lambda: table(
-            ["Tool", "State", "Risk", "Argument", "Role", "Proposed"],
-            [row for each in tools for row in _tool_rows(each)],
-            empty="No tools seen yet. Use --ask to ask the server what it offers.",
-        ),
+        ["Tool", "State", "Risk", "Argument", "Role", "Proposed"],
+        [row for each in tools for row in _tool_rows(each)],
+        empty="No tools seen yet. Use --ask to ask the server what it offers.",
     )
 
 
-@app.command("accept-tool")
-@in_project
+@app.in_project("accept-tool")
 def accept_tool(
     here: Here,
     connection: ConnectionArgument,
@@ -252,8 +236,7 @@ def accept_tool(
     here.show(_tool_document(accepted), lambda: f"Accepted {tool} of {found.name}.{strict}")
 
 
-@app.command("sign-in")
-@in_project
+@app.in_project("sign-in")
 def sign_in(here: Here, connection: ConnectionArgument) -> None:
     """Sign in to a service with a code that you type on another device."""
     steward = here.steward
@@ -279,8 +262,7 @@ def sign_in(here: Here, connection: ConnectionArgument) -> None:
     )
 
 
-@app.command("sign-out")
-@in_project
+@app.in_project("sign-out")
 def sign_out(here: Here, connection: ConnectionArgument) -> None:
     """Forget the tokens of a connection."""
     found = _found(here.steward, here.access, connection)
@@ -288,8 +270,7 @@ def sign_out(here: Here, connection: ConnectionArgument) -> None:
     here.show({"connection": found.name}, lambda: f"Signed out of {found.name}.")
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove(
     here: Here,
     connection: ConnectionArgument,

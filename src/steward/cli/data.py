@@ -16,15 +16,15 @@ from steward.cli.adding import (
 )
 from steward.cli.direct import call, committed
 from steward.cli.file_readings import inspection_lines, other_readings, parse_reading
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, installation, show, table
+from steward.cli.projects import Group, Here
 from steward.core import Conflict, Invalid, NotFound
 from steward.flows import DirectCall
 from steward.identity import Role
 from steward.store import Scope
 from steward.workbench import Datasets, Format
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 Name = Annotated[str, typer.Argument(help="Name of the dataset.")]
 Read = Annotated[
@@ -54,8 +54,7 @@ def _who(here: Here) -> tuple[Scope, str]:
     return here.scope, here.access.user_id
 
 
-@app.command("ls")
-@in_project
+@app.in_project("ls")
 def list_datasets(
     here: Here,
     *,
@@ -63,27 +62,24 @@ def list_datasets(
 ) -> None:
     """List the datasets of a project."""
     cards = _datasets(here).page(*_who(here), branch)
-    here.show(
+    here.show_table(
         [asdict(card) for card in cards],
-        lambda: table(
-            ["Name", "Rows", "Columns", "Changed", "By"],
-            [
-                (
-                    f"{c.name} (stays at {c.stays_at})" if c.stays_at else c.name,
-                    f"{c.rows:,}",
-                    len(c.columns),
-                    _when(c.changed_at),
-                    c.operation,
-                )
-                for c in cards
-            ],
-            empty="No datasets. Add one with 'steward data add FILE'.",
-        ),
+        ["Name", "Rows", "Columns", "Changed", "By"],
+        [
+            (
+                f"{c.name} (stays at {c.stays_at})" if c.stays_at else c.name,
+                f"{c.rows:,}",
+                len(c.columns),
+                _when(c.changed_at),
+                c.operation,
+            )
+            for c in cards
+        ],
+        empty="No datasets. Add one with 'steward data add FILE'.",
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add(
     here: Here,
     source: Annotated[
@@ -128,8 +124,7 @@ def add(
     here.show(done, text)
 
 
-@app.command("register")
-@in_project
+@app.in_project("register")
 def register(
     here: Here,
     connection: Annotated[str, typer.Argument(help="Name of a connection to PostgreSQL.")],
@@ -143,8 +138,7 @@ def register(
     _commit(here, DirectCall("load_from_connection", arguments, branch=branch))
 
 
-@app.command("inspect")
-@in_project
+@app.in_project("inspect")
 def inspect(
     here: Here,
     file: Annotated[Path, typer.Argument(help="File to look at.")],
@@ -166,8 +160,7 @@ def inspect(
     )
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_rows(
     here: Here,
     name: Name,
@@ -186,8 +179,7 @@ def show_rows(
     )
 
 
-@app.command("profile")
-@in_project
+@app.in_project("profile")
 def profile_dataset(
     here: Here,
     name: Name,
@@ -221,8 +213,7 @@ def profile_dataset(
     here.show(document, text)
 
 
-@app.command("history")
-@in_project
+@app.in_project("history")
 def history(
     here: Here,
     name: Annotated[str | None, typer.Argument(help="Dataset; unset: everything.")] = None,
@@ -232,18 +223,15 @@ def history(
 ) -> None:
     """Who did what, when; newest first."""
     commits = _datasets(here).history(*_who(here), name, branch=branch, limit=limit)
-    here.show(
+    here.show_table(
         [asdict(commit) for commit in commits],
-        lambda: table(
-            ["Commit", "When", "Operation", "Message"],
-            [(c.id, _when(c.created_at), c.operation, c.message) for c in commits],
-            empty="Nothing has been done here yet.",
-        ),
+        ["Commit", "When", "Operation", "Message"],
+        [(c.id, _when(c.created_at), c.operation, c.message) for c in commits],
+        empty="Nothing has been done here yet.",
     )
 
 
-@app.command("diff")
-@in_project
+@app.in_project("diff")
 def diff(
     here: Here,
     name: Name,
@@ -273,8 +261,7 @@ def diff(
     here.show({"diff": asdict(counted), "rows": asdict(rows)}, text)
 
 
-@app.command("undo")
-@in_project
+@app.in_project("undo")
 def undo(
     here: Here,
     commit: Annotated[str | None, typer.Argument(help="Commit; unset: the last one.")] = None,
@@ -285,8 +272,7 @@ def undo(
     _commit(here, DirectCall("undo", {"commit": commit}, branch=branch))
 
 
-@app.command("redo")
-@in_project
+@app.in_project("redo")
 def redo(
     here: Here,
     *,
@@ -296,8 +282,7 @@ def redo(
     _commit(here, DirectCall("redo", {}, branch=branch))
 
 
-@app.command("restore")
-@in_project
+@app.in_project("restore")
 def restore(
     here: Here,
     commit: Annotated[str, typer.Argument(help="Commit or snapshot to go back to.")],
@@ -309,8 +294,7 @@ def restore(
     _commit(here, DirectCall("restore", {"to": commit, "datasets": names or None}, branch=branch))
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export(
     here: Here,
     name: Name,
@@ -360,8 +344,7 @@ def export(
     )
 
 
-@app.command("sweep")
-@command
+@app.on_machine("sweep")
 def sweep(*, as_json: AsJson = False) -> None:
     """Remove stored data that nothing refers to any more; safe at any time."""
     with installation() as steward:

@@ -6,21 +6,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 from steward.cli.direct import call
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, read_yaml
 from steward.definitions import confirmed_entry, planned_changes, to_entries
 from steward.definitions.formats import Format, export_definitions, import_definitions
 from steward.flows import DirectCall
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Entries = Annotated[
     list[str], typer.Argument(help="Entries such as /metrics/revenue; none means all proposed.")
 ]
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_definitions(
     here: Here,
     table_name: Annotated[
@@ -41,9 +39,8 @@ def show_definitions(
         (name, _said(value), value.get("state", "proposed"), value.get("why", ""))
         for name, value in entries.items()
     ]
-    here.show(
-        {"entries": entries},
-        lambda: table(["Entry", "Says", "State", "Why"], rows, empty="No definitions."),
+    here.show_table(
+        {"entries": entries}, ["Entry", "Says", "State", "Why"], rows, empty="No definitions."
     )
 
 
@@ -52,15 +49,13 @@ def _said(value: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value[name]}" for name in shown if value.get(name))
 
 
-@app.command("confirm")
-@in_project
+@app.in_project("confirm")
 def confirm_definitions(here: Here, entries: Entries = []) -> None:  # noqa: B006
     """Confirm definitions as they are; without names, all that are proposed."""
     _decide(here, entries, "confirmed")
 
 
-@app.command("reject")
-@in_project
+@app.in_project("reject")
 def reject_definitions(here: Here, entries: Entries) -> None:
     """Reject definitions: questions are not read by them, and they are not proposed again."""
     _decide(here, entries, "rejected")
@@ -73,8 +68,7 @@ def _decide(here: Here, entries: list[str], state: Literal["confirmed", "rejecte
     _change(here, [{"entry": name, "value": value} for name, value in decided], "")
 
 
-@app.command("set")
-@in_project
+@app.in_project("set")
 def set_definition(
     here: Here,
     entry: Annotated[str, typer.Argument(help="Such as /metrics/revenue.")],
@@ -90,13 +84,12 @@ def set_definition(
     _change(here, [{"entry": entry, "value": document}], message)
 
 
-@app.command("history")
-@in_project
+@app.in_project("history")
 def definition_history(here: Here) -> None:
     """List revisions, newest first."""
     found = here.steward.definitions.history(here.scope)
     rows = [(each.revision, each.created_at, each.author, each.message) for each in found]
-    here.show(
+    here.show_table(
         {
             "items": [
                 {
@@ -108,12 +101,13 @@ def definition_history(here: Here) -> None:
                 for each in found
             ]
         },
-        lambda: table(["Revision", "When", "Who", "Why"], rows, empty="Nothing changed yet."),
+        ["Revision", "When", "Who", "Why"],
+        rows,
+        empty="Nothing changed yet.",
     )
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export_file(
     here: Here,
     file: Annotated[Path, typer.Argument(help="Where to write it.")],
@@ -135,8 +129,7 @@ def export_file(
     )
 
 
-@app.command("import")
-@in_project
+@app.in_project("import")
 def import_file(
     here: Here,
     file: Annotated[

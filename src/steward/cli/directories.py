@@ -5,12 +5,11 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, NotFound
 from steward.identity import Directory, GroupRule
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Id = Annotated[str, typer.Argument(help="Id or name of the directory.")]
 Rules = Annotated[
     list[str] | None,
@@ -22,26 +21,22 @@ Rules = Annotated[
 _ONCE = "Enter this token at the identity provider. It is shown once:"
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_directories(here: Here) -> None:
     """List the directories of the organisation."""
     found = here.steward.identity.directories.listed(here.access)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Id", "Name", "Rules", "Token expires", "Last used"],
-            [
-                (each.id, each.name, len(each.rules), each.expires_at, each.last_used_at)
-                for each in found
-            ],
-            empty="No directories.",
-        ),
+        ["Id", "Name", "Rules", "Token expires", "Last used"],
+        [
+            (each.id, each.name, len(each.rules), each.expires_at, each.last_used_at)
+            for each in found
+        ],
+        empty="No directories.",
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add_directory(
     here: Here,
     name: Annotated[str, typer.Argument(help="Name of the directory.")],
@@ -56,8 +51,7 @@ def add_directory(
     )
 
 
-@app.command("rules")
-@in_project
+@app.in_project("rules")
 def change_rules(here: Here, directory: Id, rule: Rules = None) -> None:
     """Replace all rules; the roles of everyone in the directory follow at once."""
     found, identity = _find(here, directory), here.steward.identity
@@ -67,8 +61,7 @@ def change_rules(here: Here, directory: Id, rule: Rules = None) -> None:
     here.show(_document(done), lambda: f"{done.name} has {len(done.rules)} rules.")
 
 
-@app.command("renew-token")
-@in_project
+@app.in_project("renew-token")
 def renew_token(here: Here, directory: Id) -> None:
     """Print a new token; the one before it ends at once."""
     found = _find(here, directory)
@@ -76,8 +69,7 @@ def renew_token(here: Here, directory: Id) -> None:
     here.show({**_document(done), "token": token}, lambda: f"{_ONCE}\n{token}")
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove_directory(here: Here, directory: Id) -> None:
     """Remove a directory that has brought nobody."""
     found = _find(here, directory)

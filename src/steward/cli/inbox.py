@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from steward.broker import QUESTION, Verdict, Waiting
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
 from steward.cli.waits import code_of, described
@@ -42,13 +41,11 @@ def inbox(
         here.show(_document(item), lambda: f"{described(item)}\n\n{_ways_on(item)}")
         return
     found = here.steward.governing.inbox.waiting(here.access)
-    here.show(
+    here.show_table(
         [_document(item) for item in found],
-        lambda: table(
-            ["Code", "Kind", "What", "Run", "Until"],
-            [(code_of(item), item.kind, item.title, _run(item), item.expires_at) for item in found],
-            empty="Nothing waits for you.",
-        ),
+        ["Code", "Kind", "What", "Run", "Until"],
+        [(code_of(item), item.kind, item.title, _run(item), item.expires_at) for item in found],
+        empty="Nothing waits for you.",
     )
 
 

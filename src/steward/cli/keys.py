@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from steward.app import key_file
-from steward.cli.output import AsJson, command, installation, show
+from steward.cli.output import AsJson, installation, show
+from steward.cli.projects import Group
 from steward.store import add_key, use_key
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 
 @app.callback()
@@ -16,8 +17,7 @@ def keys() -> None:
     """The keys that encrypt secrets."""
 
 
-@app.command("rotate")
-@command
+@app.on_machine("rotate")
 def rotate(
     *,
     only_add: Annotated[

@@ -6,18 +6,16 @@ from typing import Annotated, Any
 import typer
 
 from steward.cli.direct import call
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import NotFound
 from steward.flows import DirectCall
 from steward.identity import Link, Role
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Minutes = Annotated[int, typer.Option(help="For how many minutes it is valid.")]
 
 
-@app.command("download")
-@in_project
+@app.in_project("download")
 def make_download(
     here: Here,
     file: Annotated[str, typer.Argument(help="Path of the file, such as originals/sales.csv.")],
@@ -29,8 +27,7 @@ def make_download(
     _make(here, "share_file", {"file": file, "minutes": minutes, "single_use": once})
 
 
-@app.command("upload")
-@in_project
+@app.in_project("upload")
 def make_upload(
     here: Here,
     dataset: Annotated[str, typer.Argument(help="The dataset that the file becomes.")],
@@ -44,8 +41,7 @@ def make_upload(
     _make(here, "request_file", {"dataset": dataset, "minutes": minutes, "max_bytes": size})
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_links(here: Here) -> None:
     """List the links that still work; for admins, those of everybody."""
     here.access.require(Role.editor)
@@ -62,11 +58,10 @@ def list_links(here: Here) -> None:
     ]
     headings = ["Id", "To", "Name", "Valid until", "Uses"]
     empty = "No links. Make one with 'steward links download FILE'."
-    here.show([_document(each) for each in found], lambda: table(headings, rows, empty=empty))
+    here.show_table([_document(each) for each in found], headings, rows, empty=empty)
 
 
-@app.command("revoke")
-@in_project
+@app.in_project("revoke")
 def revoke_link(
     here: Here, link_id: Annotated[str, typer.Argument(help="Id of the link.")]
 ) -> None:

@@ -6,48 +6,44 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import progress, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import progress
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, ModelChoice, reaching_for
 from steward.flows import DirectCall
 from steward.models import LEVELS, Chosen, Level, Role, examine, name_of, own_scope, set_up
 from steward.models.local import listed_weights, pull_from_ollama
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 LabelArgument = Annotated[str, typer.Argument(help="The name under which it is set up.")]
 ForAll = Annotated[
     bool, typer.Option("--organisation", help="For all projects of the organisation.")
 ]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_models(here: Here) -> None:
     """List the models that are set up, and which of them are asked for what."""
     asked = {role: here.steward.models.choices(here.scope, role) for role in Role}
     documents = [_document(here, each, asked) for each in _all(here, asked)]
-    here.show(
+    here.show_table(
         documents,
-        lambda: table(
-            ["Name", "Model", "Set up in", "Asked for", "Rows", "Key"],
-            [
-                (
-                    each["label"],
-                    each["model"],
-                    each["source"],
-                    ", ".join(each["asked_for"]) or None,
-                    "yes" if each["allow_rows"] else "no",
-                    "set" if each["has_key"] else "none",
-                )
-                for each in documents
-            ],
-            empty="No language model is set up. 'steward models add' adds one, 'pull' fetches one.",
-        ),
+        ["Name", "Model", "Set up in", "Asked for", "Rows", "Key"],
+        [
+            (
+                each["label"],
+                each["model"],
+                each["source"],
+                ", ".join(each["asked_for"]) or None,
+                "yes" if each["allow_rows"] else "no",
+                "set" if each["has_key"] else "none",
+            )
+            for each in documents
+        ],
+        empty="No language model is set up. 'steward models add' adds one, 'pull' fetches one.",
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add_model(
     here: Here,
     label: LabelArgument,
@@ -85,8 +81,7 @@ def add_model(
     )
 
 
-@app.command("test")
-@in_project
+@app.in_project("test")
 def try_model(here: Here, label: LabelArgument) -> None:
     """Ask a model a few short things and remember what it can do; exits with 1 when it does not work."""
     with reaching_for(here.scope):
@@ -103,8 +98,7 @@ def try_model(here: Here, label: LabelArgument) -> None:
         raise typer.Exit(1)
 
 
-@app.command("use")
-@in_project
+@app.in_project("use")
 def choose_model(
     here: Here,
     label: LabelArgument,
@@ -128,16 +122,14 @@ def choose_model(
     )
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove_model(here: Here, label: LabelArgument, *, organisation: ForAll = False) -> None:
     """Remove a model; 'steward models undo' brings it back."""
     saved = here.steward.setups.remove(here.access, _level(organisation), label)
     here.show({"label": label, "revision": saved.revision}, lambda: f"Removed {label}.")
 
 
-@app.command("undo")
-@in_project
+@app.in_project("undo")
 def undo_change(here: Here, *, organisation: ForAll = False) -> None:
     """Go back to the models before the last change."""
     level = _level(organisation)
@@ -148,8 +140,7 @@ def undo_change(here: Here, *, organisation: ForAll = False) -> None:
     here.show({"revision": saved.revision}, lambda: f"{saved.message}.")
 
 
-@app.command("pull")
-@in_project
+@app.in_project("pull")
 def pull_model(
     here: Here,
     name: Annotated[str, typer.Argument(help="A listed model; with --ollama, one of Ollama's.")],

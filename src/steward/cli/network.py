@@ -8,14 +8,13 @@ from typing import Annotated
 import typer
 
 from steward.cli.direct import call
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.connections import resolve_by_system
 from steward.core import Denied, check_reach
 from steward.flows import DirectCall
 from steward.identity import Role
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 
 class Level(StrEnum):
@@ -23,8 +22,7 @@ class Level(StrEnum):
     organisation = "organisation"
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_network(here: Here) -> None:
     """Show the rules of the project and of its organisation."""
     _require_admin(here)
@@ -39,11 +37,10 @@ def show_network(here: Here) -> None:
         for each in found
     ]
     headings = ["Policy of the", "Allowed", "Denied", "Programs"]
-    here.show([asdict(each) for each in found], lambda: table(headings, rows, empty=""))
+    here.show_table([asdict(each) for each in found], headings, rows, empty="")
 
 
-@app.command("set")
-@in_project
+@app.in_project("set")
 def set_network(
     here: Here,
     *,
@@ -75,8 +72,7 @@ def set_network(
     )
 
 
-@app.command("try")
-@in_project
+@app.in_project("try")
 def try_network(
     here: Here,
     host: Annotated[str, typer.Argument(help="A host or an address.")],

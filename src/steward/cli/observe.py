@@ -8,19 +8,18 @@ import typer
 from steward.app import cost_report, figure_names
 from steward.cli.observe_alerts import app as alerts
 from steward.cli.observe_budgets import app as budgets
-from steward.cli.output import plain, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import plain
+from steward.cli.projects import Group, Here
 from steward.core import Invalid
 from steward.observe import NANO, Dimension
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 app.add_typer(budgets, name="budgets", help="Budgets of a day, week or month.")
 app.add_typer(alerts, name="alerts", help="Open alerts, their history and their rules.")
 _DIMENSIONS = get_args(Dimension)
 
 
-@app.command("summary")
-@in_project
+@app.in_project("summary")
 def summary(
     here: Here,
     *,
@@ -32,8 +31,7 @@ def summary(
     here.show(found, lambda: plain(str(found["text"])))
 
 
-@app.command("costs")
-@in_project
+@app.in_project("costs")
 def costs(
     here: Here,
     *,
@@ -67,21 +65,18 @@ def costs(
         {by: title(name), "usd": usd / NANO, "tokens": tokens, "count": count}
         for name, (usd, tokens, count) in largest
     ]
-    here.show(
+    here.show_table(
         document,
-        lambda: table(
-            [by.title(), "USD", "Tokens", "Requests and calls"],
-            [
-                (title(name) if name else "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
-                for name, (usd, tokens, count) in largest
-            ],
-            empty=f"No requests to models and no calls of tools in the last {days} days.",
-        ),
+        [by.title(), "USD", "Tokens", "Requests and calls"],
+        [
+            (title(name) if name else "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
+            for name, (usd, tokens, count) in largest
+        ],
+        empty=f"No requests to models and no calls of tools in the last {days} days.",
     )
 
 
-@app.command("analyse")
-@in_project
+@app.in_project("analyse")
 def analyse(
     here: Here,
     run: Annotated[str, typer.Argument(help="The id of a run.")],
@@ -113,8 +108,7 @@ def analyse(
     here.show(document, lambda: "\n".join(lines))
 
 
-@app.command("rebuild")
-@in_project
+@app.in_project("rebuild")
 def rebuild(here: Here) -> None:
     """Make all figures of a project again from the journals of its runs. Stored traces follow when someone opens them."""
     here.steward.observations.trees.forget(here.scope)

@@ -6,16 +6,14 @@ from typing import Annotated
 import typer
 
 from steward.app import alert_view, flow_titles
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.observe import ALL, OPEN, Alert, State, amount, sentence
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 AlertArgument = Annotated[str, typer.Argument(help="Id of an alert, as `list` shows it.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_alerts(
     here: Here,
     *,
@@ -58,11 +56,10 @@ def list_alerts(
         for alert in found
     ]
     empty = "No alert has resolved yet." if resolved else "No alert is open."
-    here.show(document, lambda: table(headings, rows, empty=empty))
+    here.show_table(document, headings, rows, empty=empty)
 
 
-@app.command("rules")
-@in_project
+@app.in_project("rules")
 def list_rules(here: Here) -> None:
     """List alert rules."""
     view = alert_view(here.steward.playbooks, here.access)
@@ -73,27 +70,24 @@ def list_rules(here: Here) -> None:
         return "Each flow" if each else title(flow) if flow is not None else "Whole project"
 
     document = [{"id": kept.id, **kept.rule.model_dump(mode="json")} for kept in found]
-    here.show(
+    here.show_table(
         document,
-        lambda: table(
-            ["Id", "Name", "Fires on", "Flow", "On"],
-            [
-                (
-                    kept.id,
-                    kept.rule.name,
-                    sentence(kept.rule),
-                    about(kept.rule.flow, kept.rule.each_flow),
-                    "yes" if kept.rule.enabled else "no",
-                )
-                for kept in found
-            ],
-            empty="This project has no alert rules. Add one on the page Overview, tab Alerts.",
-        ),
+        ["Id", "Name", "Fires on", "Flow", "On"],
+        [
+            (
+                kept.id,
+                kept.rule.name,
+                sentence(kept.rule),
+                about(kept.rule.flow, kept.rule.each_flow),
+                "yes" if kept.rule.enabled else "no",
+            )
+            for kept in found
+        ],
+        empty="This project has no alert rules. Add one on the page Overview, tab Alerts.",
     )
 
 
-@app.command("ack")
-@in_project
+@app.in_project("ack")
 def acknowledge(here: Here, alert: AlertArgument) -> None:
     """Acknowledge an alert: say that you look after it."""
     view = alert_view(here.steward.playbooks, here.access)
@@ -102,8 +96,7 @@ def acknowledge(here: Here, alert: AlertArgument) -> None:
     here.show({"id": found.id, "state": found.state}, lambda: said)
 
 
-@app.command("mute")
-@in_project
+@app.in_project("mute")
 def mute(
     here: Here,
     alert: AlertArgument,

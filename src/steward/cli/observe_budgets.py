@@ -8,37 +8,32 @@ import typer
 
 from steward.app import BudgetDesk, SeenBudget
 from steward.broker import PERIOD_WORDS, BudgetKind, BudgetLimits, PeriodBudget
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, NotFound
 from steward.identity import Identity
 from steward.observe import ExpectedUse
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 KINDS = get_args(BudgetKind)
 Usd = Annotated[str | None, typer.Option(help="Dollars at most.")]
 Tokens = Annotated[int | None, typer.Option(min=0, help="Model tokens at most.")]
 BudgetArgument = Annotated[str, typer.Argument(help="Id of a budget, as `list` shows it.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_budgets(here: Here) -> None:
     """List budgets with what is used of them."""
     found = _desk(here).listed()
     headings = ["Id", "Budget", "Of", "Spent", "Set aside", "Limit", "Expected", "Resets (UTC)"]
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            headings,
-            [_row(each) for each in found],
-            empty="This project has no budgets. Add one with 'steward observe budgets add'.",
-        ),
+        headings,
+        [_row(each) for each in found],
+        empty="This project has no budgets. Add one with 'steward observe budgets add'.",
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add_budget(
     here: Here,
     *,
@@ -74,8 +69,7 @@ def add_budget(
     here.show(_document(seen), lambda: f"Added the {_words(seen)}: {seen.kept.id}.")
 
 
-@app.command("set")
-@in_project
+@app.in_project("set")
 def set_budget(
     here: Here, budget: BudgetArgument, *, usd: Usd = None, tokens: Tokens = None
 ) -> None:
@@ -86,8 +80,7 @@ def set_budget(
     here.show(_document(seen), lambda: f"Changed the {_words(seen)}.")
 
 
-@app.command("delete")
-@in_project
+@app.in_project("delete")
 def delete_budget(here: Here, budget: BudgetArgument) -> None:
     """Delete a budget."""
     desk = _desk(here)

@@ -48,6 +48,18 @@ def show(document: Any, *, as_json: bool, text: Callable[[], str]) -> None:
     say(json.dumps(document, indent=2, default=str, ensure_ascii=False) if as_json else text())
 
 
+def show_table(
+    document: Any,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    empty: str,
+    as_json: bool,
+) -> None:
+    """The document for programs, and a table for people."""
+    show(document, as_json=as_json, text=lambda: table(headings, rows, empty=empty))
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> str:
     if not rows:
         return empty

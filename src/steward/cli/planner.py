@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from steward.agents import Compared, Recipe, ShadowReport
 from steward.app import Steward
 from steward.cli.output import progress, table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, Misconfigured, ModelChoice
 from steward.identity import Access
 from steward.models import (
@@ -28,13 +28,12 @@ from steward.models import (
 )
 from steward.runs import Run
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 _LONGEST_MESSAGE = 60
 
 
-@app.command("measures")
-@in_project
+@app.in_project("measures")
 def read_measures(
     here: Here,
     *,
@@ -43,18 +42,15 @@ def read_measures(
     """Show how fast plans are made, how well they are kept, and how often they were wrong."""
     since = here.steward.clock.now() - timedelta(days=days)
     found = asdict(here.steward.planning.measures.since(here.scope, since))
-    here.show(
+    here.show_table(
         found,
-        lambda: table(
-            ["Measure", "Value"],
-            [(name.replace("_", " "), _value(value)) for name, value in found.items()],
-            empty="",
-        ),
+        ["Measure", "Value"],
+        [(name.replace("_", " "), _value(value)) for name, value in found.items()],
+        empty="",
     )
 
 
-@app.command("shadow")
-@in_project
+@app.in_project("shadow")
 def shadow(
     here: Here,
     *,

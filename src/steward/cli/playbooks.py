@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from steward.cli import playbooks_archive, playbooks_deploying
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, installation, show, table
+from steward.cli.projects import Group, Here
 from steward.cli.values import json_object
 from steward.playbooks import (
     LARGEST_ZIP,
@@ -24,15 +24,14 @@ from steward.playbooks import (
     write_private,
 )
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 app.add_typer(playbooks_archive.app)
 app.add_typer(playbooks_deploying.app)
-blueprints = typer.Typer(no_args_is_help=True)
+blueprints = Group()
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_playbooks(
     here: Here,
     *,
@@ -46,18 +45,15 @@ def list_playbooks(
     states = (State.archived,) if archived else (State.draft, State.active)
     library = here.steward.playbooks.library
     cards = library.listed(here.access, text=query, states=states, deleted=deleted, limit=10_000)
-    here.show(
+    here.show_table(
         [asdict(card) for card in cards],
-        lambda: table(
-            ["Playbook", "Name", "Folder", "State", "Newest", "Deployed"],
-            [(c.slug, c.name, c.folder, c.state.value, c.head, c.deployed) for c in cards],
-            empty="No playbooks. Fork one with 'steward blueprints fork', or import a file.",
-        ),
+        ["Playbook", "Name", "Folder", "State", "Newest", "Deployed"],
+        [(c.slug, c.name, c.folder, c.state.value, c.head, c.deployed) for c in cards],
+        empty="No playbooks. Fork one with 'steward blueprints fork', or import a file.",
     )
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_playbook(
     here: Here,
     name: Name,
@@ -71,8 +67,7 @@ def show_playbook(
     here.show({**asdict(card), "yaml": text}, lambda: text.rstrip("\n"))
 
 
-@app.command("run")
-@in_project
+@app.in_project("run")
 def run_playbook(
     here: Here,
     name: Name,
@@ -95,8 +90,7 @@ def run_playbook(
     here.show(asdict(run), lambda: f"{run.id}  {run.status.value}{reason}")
 
 
-@app.command("import")
-@in_project
+@app.in_project("import")
 def import_playbooks(
     here: Here,
     source: Annotated[
@@ -125,9 +119,11 @@ def import_playbooks(
     if deploy and source.is_dir() and not trial:
         done += here.steward.playbooks.deployment_files.read(here.access, source, done)
     rows = [(each.name, each.change.value, each.reason or "") for each in done]
-    here.show(
+    here.show_table(
         [{"name": name, "change": change, "reason": reason} for name, change, reason in rows],
-        lambda: table(["File", "What", "Why"], rows, empty="There are no YAML files."),
+        ["File", "What", "Why"],
+        rows,
+        empty="There are no YAML files.",
     )
     refused = sum(each.change is Change.refused for each in done)
     if refused:
@@ -136,8 +132,7 @@ def import_playbooks(
         raise typer.Exit(1)
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export_playbooks(
     here: Here,
     folder: Annotated[
@@ -162,8 +157,7 @@ def export_playbooks(
     here.show(names, lambda: "\n".join(names) or "No playbooks to write.")
 
 
-@blueprints.command("list")
-@command
+@blueprints.on_machine("list")
 def list_blueprints(*, as_json: AsJson = False) -> None:
     """List blueprints by category."""
     with installation() as steward:
@@ -178,8 +172,7 @@ def list_blueprints(*, as_json: AsJson = False) -> None:
     )
 
 
-@blueprints.command("fork")
-@in_project
+@blueprints.in_project("fork")
 def fork_blueprint(
     here: Here,
     blueprint: Annotated[str, typer.Argument(help="Id of the blueprint.")],

@@ -6,18 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.cli.values import json_object
 from steward.core import Conflict, Invalid, NotFound
 from steward.playbooks import Card, State, Subscription
 from steward.runs import Missed
 
-app = typer.Typer()
+app = Group(no_args_is_help=False)
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
 
 
-@app.command("archive")
-@in_project
+@app.in_project("archive")
 def archive_playbook(here: Here, name: Name) -> None:
     """Put a playbook away: nobody and no schedule runs it any more, and nothing is lost."""
     card = here.steward.playbooks.deploying.archive(here.access, name)
@@ -27,8 +26,7 @@ def archive_playbook(here: Here, name: Name) -> None:
     )
 
 
-@app.command("delete")
-@in_project
+@app.in_project("delete")
 def delete_playbook(here: Here, name: Name) -> None:
     """Delete a playbook that was archived before; it can be brought back for thirty days."""
     library = here.steward.playbooks.library
@@ -47,8 +45,7 @@ def delete_playbook(here: Here, name: Name) -> None:
     )
 
 
-@app.command("restore")
-@in_project
+@app.in_project("restore")
 def restore_playbook(
     here: Here,
     name: Annotated[str, typer.Argument(help="Its id; of a deleted one also as 'pbk_…'.")],
@@ -88,8 +85,7 @@ def _deleted(here: Here, name: str) -> Card:
     return found[0]
 
 
-@app.command("schedule")
-@in_project
+@app.in_project("schedule")
 def schedule_playbook(
     here: Here,
     name: Name,

@@ -7,18 +7,17 @@ from typing import Annotated, Literal
 import typer
 
 from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.cli.values import json_object
 from steward.core import Invalid
 from steward.playbooks import Comparison, Wish
 
-app = typer.Typer()
+app = Group(no_args_is_help=False)
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
 Message = Annotated[str, typer.Option("--message", "-m", help="Why, for the list.")]
 
 
-@app.command("deploy")
-@in_project
+@app.in_project("deploy")
 def deploy_playbook(
     here: Here,
     name: Name,
@@ -54,8 +53,7 @@ def deploy_playbook(
     here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed.")
 
 
-@app.command("rollback")
-@in_project
+@app.in_project("rollback")
 def roll_back_playbook(
     here: Here,
     name: Name,
@@ -71,8 +69,7 @@ def roll_back_playbook(
     here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed again.")
 
 
-@app.command("deployments")
-@in_project
+@app.in_project("deployments")
 def list_deployments(here: Here, name: Name) -> None:
     """List the deployments of a playbook, newest first."""
     found = here.steward.playbooks.deploying.listed(here.access, name, limit=1_000)
@@ -81,14 +78,10 @@ def list_deployments(here: Here, name: Name) -> None:
         for each in found
     ]
     heads = ["Deployment", "How", "Revision", "When", "Message"]
-    here.show(
-        [asdict(each) for each in found],
-        lambda: table(heads, rows, empty="It was never deployed."),
-    )
+    here.show_table([asdict(each) for each in found], heads, rows, empty="It was never deployed.")
 
 
-@app.command("canary")
-@in_project
+@app.in_project("canary")
 def try_playbook(
     here: Here,
     name: Name,
@@ -109,8 +102,7 @@ def try_playbook(
     here.show(asdict(card), lambda: f"Revision {tried} gets {percent}% of the runs.")
 
 
-@app.command("shadow")
-@in_project
+@app.in_project("shadow")
 def shadow_playbook(
     here: Here,
     name: Name,
@@ -134,8 +126,7 @@ def shadow_playbook(
     here.show(asdict(found), lambda: f"Revision {found.revision} {told}.")
 
 
-@app.command("comparisons")
-@in_project
+@app.in_project("comparisons")
 def list_comparisons(here: Here, name: Name) -> None:
     """List the runs that a version repeated in shadow, and what differs."""
     shadows = here.steward.playbooks.shadows
@@ -160,8 +151,7 @@ def list_comparisons(here: Here, name: Name) -> None:
     )
 
 
-@app.command("test")
-@in_project
+@app.in_project("test")
 def rehearse_playbook(
     here: Here,
     name: Name,
@@ -216,8 +206,7 @@ def rehearse_playbook(
     )
 
 
-@app.command("compare")
-@in_project
+@app.in_project("compare")
 def compare_revisions(
     here: Here,
     name: Name,
@@ -247,8 +236,7 @@ def _comparison_text(found: Comparison) -> str:
     return "\n".join(lines) or "They do the same."
 
 
-@app.command("retry")
-@in_project
+@app.in_project("retry")
 def retry_runs(
     here: Here,
     name: Name,
@@ -274,9 +262,8 @@ def retry_runs(
     if drive:
         here.steward.runs.drive_until_idle()
     rows = [(each.source, each.run.id if each.run else "", each.problem or "") for each in done]
-    here.show(
-        [asdict(each) for each in done],
-        lambda: table(["Run", "Again as", "Why not"], rows, empty="No runs."),
+    here.show_table(
+        [asdict(each) for each in done], ["Run", "Again as", "Why not"], rows, empty="No runs."
     )
     if any(each.run is None for each in done):
         raise typer.Exit(1)

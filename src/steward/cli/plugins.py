@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import AsJson, command, fail, say, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, fail, say, show, show_table
+from steward.cli.projects import Group, Here
 from steward.cli.terminal_questions import NobodyThere, agrees
 from steward.core import Denied, Unavailable, minimal_environment
 from steward.plugins import (
@@ -23,7 +23,7 @@ from steward.plugins import (
     write_package,
 )
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 _LONGEST_CHECK = 300
 Name = Annotated[str, typer.Argument(help="Name of the plug-in.")]
 Source = Annotated[
@@ -31,8 +31,7 @@ Source = Annotated[
 ]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_plugins(
     here: Here,
     *,
@@ -42,36 +41,32 @@ def list_plugins(
 ) -> None:
     """List the plug-ins of this installation."""
     found = here.steward.plugins.listed(here.access, removed=removed)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Name", "Version", "On", "Adds", "Runs", "SHA-256"],
-            [
-                (
-                    each.name,
-                    each.version,
-                    each.enabled,
-                    ", ".join(f"{part.kind} {part.name}" for part in each.parts),
-                    "with the server's rights" if each.rights else "in the sandbox",
-                    each.sha256[:12],
-                )
-                for each in found
-            ],
-            empty="No plug-ins.",
-        ),
+        ["Name", "Version", "On", "Adds", "Runs", "SHA-256"],
+        [
+            (
+                each.name,
+                each.version,
+                each.enabled,
+                ", ".join(f"{part.kind} {part.name}" for part in each.parts),
+                "with the server's rights" if each.rights else "in the sandbox",
+                each.sha256[:12],
+            )
+            for each in found
+        ],
+        empty="No plug-ins.",
     )
 
 
-@app.command("show")
-@command
+@app.on_machine("show")
 def show_wheel(source: Source, *, as_json: AsJson = False) -> None:
     """Show what a wheel declares, without running anything in it; needs no project."""
     wheel = read_wheel(_content(source))
     show(_declared(wheel), as_json=as_json, text=lambda: _wheel_text(wheel))
 
 
-@app.command("install")
-@in_project
+@app.in_project("install")
 def install_plugin(
     here: Here,
     source: Source,
@@ -99,32 +94,28 @@ def install_plugin(
     here.show(_document(done), lambda: f"{done.name} {done.version} is installed and switched on.")
 
 
-@app.command("enable")
-@in_project
+@app.in_project("enable")
 def enable_plugin(here: Here, name: Name) -> None:
     """Switch a plug-in on."""
     done = here.steward.plugins.switch(here.access, name, enabled=True)
     here.show(_document(done), lambda: f"{name} is on.")
 
 
-@app.command("disable")
-@in_project
+@app.in_project("disable")
 def disable_plugin(here: Here, name: Name) -> None:
     """Switch a plug-in off: its tools, nodes, triggers, kinds of connections, guardrails and agents can no longer be found."""
     done = here.steward.plugins.switch(here.access, name, enabled=False)
     here.show(_document(done), lambda: f"{name} is off.")
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove_plugin(here: Here, name: Name) -> None:
     """Remove a plug-in and its code; journals of runs that used it stay readable."""
     here.steward.plugins.remove(here.access, name)
     here.show({"name": name, "removed": True}, lambda: f"{name} is removed.")
 
 
-@app.command("new")
-@command
+@app.on_machine("new")
 def new_plugin(
     name: Annotated[str, typer.Argument(help="Such as acme-tax.")],
     *,
@@ -145,8 +136,7 @@ def new_plugin(
     )
 
 
-@app.command("build")
-@command
+@app.on_machine("build")
 def build_plugin(
     source: Source,
     *,
@@ -163,13 +153,12 @@ def build_plugin(
     show(document, as_json=as_json, text=lambda: f"{target}\nSHA-256 {wheel.sha256}")
 
 
-@app.command("check")
-@command
+@app.on_machine("check")
 def check_plugin(source: Source, *, as_json: AsJson = False) -> None:
     """Prove a plug-in with the contract kits; runs its code in a process of its own."""
     results = _checked(_content(source))
     rows = [(each["part"], each["problem"] or "passed") for each in results]
-    show(results, as_json=as_json, text=lambda: table(["Part", "Result"], rows, empty=""))
+    show_table(results, ["Part", "Result"], rows, empty="", as_json=as_json)
     wrong = [each for each in results if each["problem"]]
     if wrong:
         fail(f"{len(wrong)} of {len(results)} did not pass.", "plugin", as_json=False)

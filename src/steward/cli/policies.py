@@ -5,14 +5,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 
-@app.command("check")
-@in_project
+@app.in_project("check")
 def check(
     here: Here,
     tool: Annotated[str, typer.Argument(help="Name of a tool.")],
@@ -29,8 +27,7 @@ def check(
     here.show(found, lambda: f"{found['outcome']}\n\n{found['explanation']}")
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_policy(
     here: Here,
     level: Annotated[str, typer.Argument(help="organisation or project.")] = "project",
@@ -41,8 +38,7 @@ def show_policy(
     here.show(document, lambda: found.text or "No policy at this level.")
 
 
-@app.command("simulate")
-@in_project
+@app.in_project("simulate")
 def simulate(
     here: Here,
     file: Annotated[Path, typer.Argument(help="A Cedar text.", exists=True)],
@@ -52,21 +48,15 @@ def simulate(
     """List past calls that a changed policy would decide otherwise; nothing is saved."""
     text = file.read_text(encoding="utf-8")
     found = here.steward.governing.judging.simulate(here.access, level, text)
-    here.show(
+    here.show_table(
         found,
-        lambda: table(
-            ["Run", "Step", "Tool", "Now", "Then", "Looser"],
-            [
-                (i["run_id"], i["key"], i["tool"], i["before"], i["after"], i["looser"])
-                for i in found
-            ],
-            empty="No past call would be decided otherwise.",
-        ),
+        ["Run", "Step", "Tool", "Now", "Then", "Looser"],
+        [(i["run_id"], i["key"], i["tool"], i["before"], i["after"], i["looser"]) for i in found],
+        empty="No past call would be decided otherwise.",
     )
 
 
-@app.command("save")
-@in_project
+@app.in_project("save")
 def save(
     here: Here,
     file: Annotated[Path, typer.Argument(help="A Cedar text.", exists=True)],
@@ -83,8 +73,7 @@ def save(
     here.show(document, lambda: f"Saved as revision {saved.revision}.")
 
 
-@app.command("safe-mode")
-@in_project
+@app.in_project("safe-mode")
 def safe_mode(
     here: Here,
     state: Annotated[

@@ -1,7 +1,7 @@
 """Which project and person a command of the terminal acts for."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property, wraps
 from typing import Annotated, Any, Concatenate, ParamSpec
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, show
+from steward.cli.output import AsJson, command, installation, show, show_table
 from steward.core import Invalid, NotFound
 from steward.identity import Access, Principal, User, Via
 from steward.store import Scope
@@ -50,6 +50,11 @@ class Here:
     def show(self, document: Any, text: Callable[[], str]) -> None:
         show(document, as_json=self.as_json, text=text)
 
+    def show_table(
+        self, document: Any, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str
+    ) -> None:
+        show_table(document, headings, rows, empty=empty, as_json=self.as_json)
+
 
 def in_project(function: Callable[Concatenate[Here, P], None]) -> Callable[..., None]:
     """A command that gets a Here; its options `--project`, `--user` and `--json` need not be written down."""
@@ -75,6 +80,23 @@ def in_project(function: Callable[Concatenate[Here, P], None]) -> Callable[..., 
     run.__signature__ = shown  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in shown.parameters.values()}
     return run
+
+
+class Group(typer.Typer):
+    """Commands under one word of the terminal."""
+
+    def __init__(self, *, no_args_is_help: bool = True, **options: Any) -> None:
+        super().__init__(no_args_is_help=no_args_is_help, **options)
+
+    def in_project(
+        self, name: str
+    ) -> Callable[[Callable[Concatenate[Here, P], None]], Callable[..., None]]:
+        """Adds a command that works in a project: see `in_project`."""
+        return lambda function: self.command(name)(in_project(function))
+
+    def on_machine(self, name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+        """Adds a command that works on the installation of this machine."""
+        return lambda function: self.command(name)(command(function))
 
 
 def enter(steward: Steward, email: str | None, project: str | None) -> Access:

@@ -7,11 +7,11 @@ import typer
 
 from steward.app import people_names
 from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Denied, Invalid
 from steward.identity import Periods, Role
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 _KINDS = tuple(Periods.__dataclass_fields__)
 _MOST = 36_500
 Rules = Annotated[
@@ -24,8 +24,7 @@ Rules = Annotated[
 Why = Annotated[str, typer.Option("--reason", help="Why; everyone who reads the audit sees it.")]
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_retention(here: Here) -> None:
     """Show the periods, and since when they count."""
     _require_admin(here)
@@ -38,8 +37,7 @@ def show_retention(here: Here) -> None:
     here.show(document, lambda: shown)
 
 
-@app.command("preview")
-@in_project
+@app.in_project("preview")
 def preview(here: Here, rules: Rules = None) -> None:
     """Show what the periods would delete now: the saved ones, or with these changes. Deletes nothing."""
     _require_admin(here)
@@ -55,8 +53,7 @@ def preview(here: Here, rules: Rules = None) -> None:
     here.show([asdict(each) for each in found], lambda: shown)
 
 
-@app.command("set")
-@in_project
+@app.in_project("set")
 def set_periods(here: Here, rules: Rules = None) -> None:
     """Set periods. Nothing is deleted on the first day after a change."""
     retention = here.steward.identity.retention
@@ -68,8 +65,7 @@ def set_periods(here: Here, rules: Rules = None) -> None:
     )
 
 
-@app.command("holds")
-@in_project
+@app.in_project("holds")
 def list_holds(here: Here) -> None:
     """List legal holds, lifted ones too."""
     _require_admin(here)
@@ -87,14 +83,12 @@ def list_holds(here: Here) -> None:
         for each in found
     ]
     headings = ["Id", "Hold", "Reason", "Placed by", "Placed", "Lifted"]
-    here.show(
-        [asdict(each) for each in found],
-        lambda: table(headings, rows, empty="This project has no legal hold."),
+    here.show_table(
+        [asdict(each) for each in found], headings, rows, empty="This project has no legal hold."
     )
 
 
-@app.command("hold")
-@in_project
+@app.in_project("hold")
 def place_hold(
     here: Here,
     name: Annotated[str, typer.Argument(help="Name of the hold, such as the case.")],
@@ -110,8 +104,7 @@ def place_hold(
     )
 
 
-@app.command("lift")
-@in_project
+@app.in_project("lift")
 def lift_hold(
     here: Here, hold: Annotated[str, typer.Argument(help="Id of the hold.")], *, reason: Why
 ) -> None:

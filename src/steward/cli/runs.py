@@ -10,18 +10,17 @@ import typer
 
 from steward.agents import as_markdown, dossier
 from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.cli.values import json_object, json_or_text
 from steward.core import Invalid
 from steward.flows import Start
 from steward.runs import Run, calls_of
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 RunArgument = Annotated[str, typer.Argument(help="Id of the run.")]
 
 
-@app.command("ls")
-@in_project
+@app.in_project("ls")
 def list_runs(
     here: Here,
     *,
@@ -32,18 +31,15 @@ def list_runs(
 ) -> None:
     """List runs, newest first."""
     runs = here.steward.runs.records.listed(here.scope, statuses=status or (), limit=limit)
-    here.show(
+    here.show_table(
         [asdict(run) for run in runs],
-        lambda: table(
-            ["Run", "Title", "Status", "Started", "Waits for"],
-            [(r.id, r.title, r.status.value, r.created_at, r.reason) for r in runs],
-            empty="No runs yet. Start one with 'steward runs start FLOW.yaml'.",
-        ),
+        ["Run", "Title", "Status", "Started", "Waits for"],
+        [(r.id, r.title, r.status.value, r.created_at, r.reason) for r in runs],
+        empty="No runs yet. Start one with 'steward runs start FLOW.yaml'.",
     )
 
 
-@app.command("start")
-@in_project
+@app.in_project("start")
 def start_run(
     here: Here,
     flow: Annotated[Path, typer.Argument(help="A flow as YAML or JSON.", exists=True)],
@@ -62,8 +58,7 @@ def start_run(
     _show_state(here, here.steward.runs.get(here.scope, run.id))
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_run(here: Here, run_id: RunArgument) -> None:
     """Tell what a run did, call by call."""
     runs = here.steward.runs
@@ -83,8 +78,7 @@ def show_run(here: Here, run_id: RunArgument) -> None:
     here.show(document, text)
 
 
-@app.command("replay")
-@in_project
+@app.in_project("replay")
 def replay_run(here: Here, run_id: RunArgument) -> None:
     """Drive the record again without model, network or clock; print every difference."""
     report = asyncio.run(here.steward.runs.replay(here.scope, run_id))
@@ -103,8 +97,7 @@ def replay_run(here: Here, run_id: RunArgument) -> None:
         raise typer.Exit(1)
 
 
-@app.command("fork")
-@in_project
+@app.in_project("fork")
 def fork_run(
     here: Here,
     run_id: RunArgument,
@@ -123,8 +116,7 @@ def fork_run(
     _show_state(here, forking.fork(here.access, run_id, at=at, changes=wanted))
 
 
-@app.command("diff")
-@in_project
+@app.in_project("diff")
 def diff_runs(
     here: Here,
     left: RunArgument,
@@ -132,18 +124,15 @@ def diff_runs(
 ) -> None:
     """Show two runs side by side."""
     found = here.steward.runs.diff(here.scope, left, right)
-    here.show(
+    here.show_table(
         [asdict(item) for item in found],
-        lambda: table(
-            ["Step", "Same", "Left", "Right"],
-            [(d.key, d.same, _short(d.left), _short(d.right)) for d in found],
-            empty="Neither run has steps.",
-        ),
+        ["Step", "Same", "Left", "Right"],
+        [(d.key, d.same, _short(d.left), _short(d.right)) for d in found],
+        empty="Neither run has steps.",
     )
 
 
-@app.command("undo")
-@in_project
+@app.in_project("undo")
 def undo_action(
     here: Here,
     run_id: RunArgument,
@@ -166,8 +155,7 @@ def undo_action(
     here.show(asdict(action), lambda: f"{verb}: {action.summary}")
 
 
-@app.command("dossier")
-@in_project
+@app.in_project("dossier")
 def show_dossier(here: Here, run_id: RunArgument) -> None:
     """Show what was planned, tried, approved and found in a run, from its journal alone."""
     runs = here.steward.runs
@@ -176,8 +164,7 @@ def show_dossier(here: Here, run_id: RunArgument) -> None:
     here.show(found, lambda: as_markdown(found))
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export_run(
     here: Here,
     run_id: RunArgument,
@@ -190,8 +177,7 @@ def export_run(
     here.show(document, lambda: f"Wrote {file} ({len(content):,} bytes).")
 
 
-@app.command("import")
-@in_project
+@app.in_project("import")
 def import_run(
     here: Here, file: Annotated[Path, typer.Argument(help="A capsule.", exists=True)]
 ) -> None:
@@ -200,22 +186,19 @@ def import_run(
     here.show(asdict(run), lambda: f"{run.id}  {run.title}")
 
 
-@app.command("pause")
-@in_project
+@app.in_project("pause")
 def pause_run(here: Here, run_id: RunArgument) -> None:
     """Stop a run before its next step."""
     _control(here, "pause", run_id, "pauses before its next step")
 
 
-@app.command("resume")
-@in_project
+@app.in_project("resume")
 def resume_run(here: Here, run_id: RunArgument) -> None:
     """Let a paused run go on."""
     _control(here, "resume", run_id, "goes on")
 
 
-@app.command("cancel")
-@in_project
+@app.in_project("cancel")
 def cancel_run(here: Here, run_id: RunArgument) -> None:
     """End a run, and the runs it started, before their next step."""
     _control(here, "cancel", run_id, "ends before its next step")

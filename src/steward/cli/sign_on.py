@@ -7,12 +7,11 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from steward.cli.output import table
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, NotFound, in_words, mistakes
 from steward.identity.sign_on import Provider, ProviderDocument
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Id = Annotated[str, typer.Argument(help="Id or name of the provider.")]
 SecretStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the client secret from standard input.")
@@ -42,33 +41,29 @@ Hours = Annotated[int | None, typer.Option(help="Hours after which people sign i
 Scopes = Annotated[str | None, typer.Option(help="Scopes to ask for, separated by spaces.")]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_providers(here: Here) -> None:
     """List the providers of the organisation."""
     found = here.steward.sign_on.providers.listed(here.access)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Id", "Name", "Issuer", "Secret", "On", "Rules"],
-            [
-                (
-                    each.id,
-                    each.document.name,
-                    each.issuer,
-                    each.has_secret,
-                    each.document.enabled,
-                    len(each.document.rules),
-                )
-                for each in found
-            ],
-            empty="No providers.",
-        ),
+        ["Id", "Name", "Issuer", "Secret", "On", "Rules"],
+        [
+            (
+                each.id,
+                each.document.name,
+                each.issuer,
+                each.has_secret,
+                each.document.enabled,
+                len(each.document.rules),
+            )
+            for each in found
+        ],
+        empty="No providers.",
     )
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add_provider(
     here: Here,
     name: Annotated[str, typer.Argument(help="Name that the sign-in page shows.")],
@@ -87,7 +82,7 @@ def add_provider(
     given |= _options(here, rule, scopes, invited_only, join_verified_email, session_hours)
     secret = _read_secret() if secret_stdin else None
     made = here.steward.sign_on.providers.create(here.access, _parsed(given), secret)
-    address = _redirect_uri(here, made)
+    address = f"{here.steward.settings.http.address}/api/v1/sign-on/{made.id}/callback"
     here.show(
         {**_document(made), "redirect_uri": address},
         lambda: (
@@ -96,8 +91,7 @@ def add_provider(
     )
 
 
-@app.command("change")
-@in_project
+@app.in_project("change")
 def change_provider(
     here: Here,
     provider: Id,
@@ -125,8 +119,7 @@ def change_provider(
     here.show(_document(done), lambda: f"Changed {done.document.name}.")
 
 
-@app.command("check")
-@in_project
+@app.in_project("check")
 def check_provider(here: Here, provider: Id) -> None:
     """Ask a provider for its description and its keys."""
     found = _find(here, provider)
@@ -137,8 +130,7 @@ def check_provider(here: Here, provider: Id) -> None:
     )
 
 
-@app.command("remove")
-@in_project
+@app.in_project("remove")
 def remove_provider(here: Here, provider: Id) -> None:
     """Remove a provider and sign out everyone who signed in with it; they stay members."""
     found = _find(here, provider)
@@ -210,10 +202,6 @@ def _document(provider: Provider) -> dict[str, Any]:
         "source": "settings" if provider.from_settings else "organisation",
         "revision": provider.revision,
     }
-
-
-def _redirect_uri(here: Here, provider: Provider) -> str:
-    return f"{here.steward.settings.http.address}/api/v1/sign-on/{provider.id}/callback"
 
 
 def _read_secret() -> str:

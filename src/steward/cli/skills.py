@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from steward.agents.skills import check, read_folder, skills_in, unpack
-from steward.cli.output import AsJson, command, fail, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, fail, show
+from steward.cli.projects import Group, Here
 from steward.core import Invalid
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 
 Name = Annotated[str, typer.Argument(help="Name of a skill.")]
 Source = Annotated[
@@ -19,34 +19,30 @@ Source = Annotated[
 ]
 
 
-@app.command("list")
-@in_project
+@app.in_project("list")
 def list_skills(
     here: Here,
 ) -> None:
     """List the skills of a project, built-in ones included."""
     found = here.steward.skills.listed(here.scope)
-    here.show(
+    here.show_table(
         [asdict(each) for each in found],
-        lambda: table(
-            ["Name", "From", "Version", "On", "When to use it"],
-            [
-                (
-                    each.name,
-                    each.origin.value + (" (instead of the built-in one)" if each.shadows else ""),
-                    each.version or None,
-                    each.enabled,
-                    _short(each.description),
-                )
-                for each in found
-            ],
-            empty="There are no skills.",
-        ),
+        ["Name", "From", "Version", "On", "When to use it"],
+        [
+            (
+                each.name,
+                each.origin.value + (" (instead of the built-in one)" if each.shadows else ""),
+                each.version or None,
+                each.enabled,
+                (each.description if len(each.description) <= 80 else each.description[:79] + "…"),
+            )
+            for each in found
+        ],
+        empty="There are no skills.",
     )
 
 
-@app.command("show")
-@in_project
+@app.in_project("show")
 def show_skill(
     here: Here,
     name: Name,
@@ -69,8 +65,7 @@ def show_skill(
     here.show(document, lambda: str(document["text"]).rstrip())
 
 
-@app.command("add")
-@in_project
+@app.in_project("add")
 def add(
     here: Here,
     source: Source,
@@ -90,8 +85,7 @@ def add(
     )
 
 
-@app.command("enable")
-@in_project
+@app.in_project("enable")
 def enable(
     here: Here,
     name: Name,
@@ -100,8 +94,7 @@ def enable(
     _switch(here, name, enabled=True)
 
 
-@app.command("disable")
-@in_project
+@app.in_project("disable")
 def disable(
     here: Here,
     name: Name,
@@ -110,8 +103,7 @@ def disable(
     _switch(here, name, enabled=False)
 
 
-@app.command("export")
-@in_project
+@app.in_project("export")
 def export(
     here: Here,
     name: Name,
@@ -126,8 +118,7 @@ def export(
     here.show(document, lambda: f"{file}: {len(content):,} bytes")
 
 
-@app.command("check")
-@command
+@app.on_machine("check")
 def check_source(source: Source, *, as_json: AsJson = False) -> None:
     """Check skills on disk without adding them; needs no project."""
     faults: list[str] = []
@@ -150,7 +141,3 @@ def _read(source: Path) -> list[tuple[str | None, dict[str, bytes]]]:
 def _switch(here: Here, name: str, *, enabled: bool) -> None:
     changed = here.steward.skills.switch(here.access, name, enabled=enabled)
     here.show(asdict(changed), lambda: f"{name} is {'on' if enabled else 'off'}.")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, command, installation, show_table
+from steward.cli.projects import Group, Here
 from steward.core import StewardError
 from steward.runs import unpack
 
-app = typer.Typer(invoke_without_command=True)
+app = Group(no_args_is_help=False, invoke_without_command=True)
 ENDING = ".steward-test.zip"
 
 
@@ -35,14 +35,12 @@ def _run_all(folder: Path, *, as_json: bool) -> None:
     with installation() as steward:
         results = [_result(steward, file) for file in files]
     failed = [item for item in results if item["problems"]]
-    show(
+    show_table(
         results,
+        ["Test", "Steps", "Result"],
+        [(r["file"], r["steps"], "; ".join(r["problems"]) or "passed") for r in results],
+        empty=f"No tests in {folder}. Record one with 'steward test record RUN'.",
         as_json=as_json,
-        text=lambda: table(
-            ["Test", "Steps", "Result"],
-            [(r["file"], r["steps"], "; ".join(r["problems"]) or "passed") for r in results],
-            empty=f"No tests in {folder}. Record one with 'steward test record RUN'.",
-        ),
     )
     if failed:
         raise typer.Exit(1)
@@ -67,8 +65,7 @@ def _result(steward: Steward, file: Path) -> dict[str, Any]:
     return found
 
 
-@app.command("record")
-@in_project
+@app.in_project("record")
 def record(
     here: Here,
     run_id: Annotated[str, typer.Argument(help="Id of a run that is over.")],

@@ -5,16 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, enter
+from steward.cli.output import AsJson, installation, show, show_table
+from steward.cli.projects import Group, ProjectOption, enter
 from steward.identity import Token, parse_role
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 TokenUser = Annotated[str, typer.Option("--user", help="E-mail address of the token's user.")]
 
 
-@app.command("create")
-@command
+@app.on_machine("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="What the token is for.")],
     *,
@@ -31,28 +30,24 @@ def create_token(
     show({**_document(token), "token": text}, as_json=as_json, text=lambda: text)
 
 
-@app.command("list")
-@command
+@app.on_machine("list")
 def list_tokens(*, user: TokenUser, project: ProjectOption = None, as_json: AsJson = False) -> None:
     """List a user's tokens in a project."""
     with installation() as steward:
         tokens = steward.identity.tokens.page(enter(steward, user, project))
-    show(
+    show_table(
         [_document(token) for token in tokens],
+        ["Id", "Name", "Role", "Expires", "Last used", "Revoked"],
+        [
+            (t.id, t.name, t.role.name, t.expires_at.date(), t.last_used_at, t.revoked_at)
+            for t in tokens
+        ],
+        empty="No tokens. Make one with 'steward token create NAME --user EMAIL'.",
         as_json=as_json,
-        text=lambda: table(
-            ["Id", "Name", "Role", "Expires", "Last used", "Revoked"],
-            [
-                (t.id, t.name, t.role.name, t.expires_at.date(), t.last_used_at, t.revoked_at)
-                for t in tokens
-            ],
-            empty="No tokens. Make one with 'steward token create NAME --user EMAIL'.",
-        ),
     )
 
 
-@app.command("revoke")
-@command
+@app.on_machine("revoke")
 def revoke_token(
     token_id: Annotated[str, typer.Argument(help="Id of the token.")],
     *,

@@ -4,13 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import table
 from steward.cli.playbooks_archive import described
-from steward.cli.projects import Here, in_project
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, NotFound
 from steward.playbooks import Action, EventState, Shown
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Which = Annotated[
     str, typer.Argument(help="Id of the trigger, or PLAYBOOK/NAME as in 'orders/webhook'.")
 ]
@@ -19,33 +18,29 @@ States = Annotated[
 ]
 
 
-@app.command("ls")
-@in_project
+@app.in_project("ls")
 def list_triggers(here: Here) -> None:
     """List what starts playbooks by itself, and how it fares."""
     found = here.steward.playbooks.triggers.listed(here.access)
-    here.show(
+    here.show_table(
         [_document(each) for each in found],
-        lambda: table(
-            ["Trigger", "Type", "State", "Last event (UTC)", "Waiting", "Failed"],
-            [
-                (
-                    f"{each.card.slug}/{each.subscription.name}",
-                    each.subscription.type,
-                    _health(each),
-                    each.subscription.last_at or "",
-                    each.counts.get("stored", 0) + each.counts.get("waiting", 0),
-                    each.counts.get("failed", 0) + each.counts.get("dead", 0),
-                )
-                for each in found
-            ],
-            empty="Nothing starts a playbook by itself yet.",
-        ),
+        ["Trigger", "Type", "State", "Last event (UTC)", "Waiting", "Failed"],
+        [
+            (
+                f"{each.card.slug}/{each.subscription.name}",
+                each.subscription.type,
+                _health(each),
+                each.subscription.last_at or "",
+                each.counts.get("stored", 0) + each.counts.get("waiting", 0),
+                each.counts.get("failed", 0) + each.counts.get("dead", 0),
+            )
+            for each in found
+        ],
+        empty="Nothing starts a playbook by itself yet.",
     )
 
 
-@app.command("events")
-@in_project
+@app.in_project("events")
 def list_events(
     here: Here,
     trigger: Which,
@@ -56,18 +51,15 @@ def list_events(
     """List the events of a trigger, newest first, each with its state and why."""
     desk, found = here.steward.playbooks.triggers, _found(here, trigger)
     events = desk.page(here.access, found.subscription.id, states=state or (), limit=limit)
-    here.show(
+    here.show_table(
         [vars(each) for each in events],
-        lambda: table(
-            ["Event", "Received (UTC)", "State", "Run", "Why"],
-            [(e.id, e.received_at, e.state.value, e.run_id or "", e.reason or "") for e in events],
-            empty="No events.",
-        ),
+        ["Event", "Received (UTC)", "State", "Run", "Why"],
+        [(e.id, e.received_at, e.state.value, e.run_id or "", e.reason or "") for e in events],
+        empty="No events.",
     )
 
 
-@app.command("replay")
-@in_project
+@app.in_project("replay")
 def replay_events(
     here: Here,
     trigger: Which,
@@ -79,8 +71,7 @@ def replay_events(
     _decide(here, trigger, "replay", events or [], state or [])
 
 
-@app.command("drop")
-@in_project
+@app.in_project("drop")
 def drop_events(
     here: Here,
     trigger: Which,
@@ -92,8 +83,7 @@ def drop_events(
     _decide(here, trigger, "drop", events or [], state or [])
 
 
-@app.command("release")
-@in_project
+@app.in_project("release")
 def release_events(
     here: Here,
     trigger: Which,

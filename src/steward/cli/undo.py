@@ -8,7 +8,6 @@ import typer
 
 from steward.broker import Whole
 from steward.cli.direct import committed
-from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core import Invalid
 from steward.flows import DirectCall
@@ -64,6 +63,6 @@ def undo(
         )
         for each in found
     ]
-    here.show(found, lambda: table(["Step", "What", "Now"], rows, empty=""))
+    here.show_table(found, ["Step", "What", "Now"], rows, empty="")
     if plan.left and not dry_run:
         raise typer.Exit(1)

@@ -9,37 +9,33 @@ from urllib.parse import urlencode
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, say, show, table
-from steward.cli.projects import Here, in_project
+from steward.cli.output import AsJson, installation, say, show, show_table
+from steward.cli.projects import Group, Here
 from steward.core import Invalid, NotFound
 from steward.identity import Erasure, SecondStepRule, User, parse_role
 
-app = typer.Typer(no_args_is_help=True)
+app = Group()
 Email = Annotated[str, typer.Argument(help="E-mail address of the user.")]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input.")
 ]
 
 
-@app.command("list")
-@command
+@app.on_machine("list")
 def list_users(*, as_json: AsJson = False) -> None:
     """List everyone."""
     with installation() as steward:
         users = steward.identity.users.all()
-    show(
+    show_table(
         [asdict(user) for user in users],
+        ["E-mail", "Name", "Password", "Disabled"],
+        [(u.email, u.name, u.has_password, u.disabled_at) for u in users],
+        empty="Nobody yet. 'steward up' creates the first user.",
         as_json=as_json,
-        text=lambda: table(
-            ["E-mail", "Name", "Password", "Disabled"],
-            [(u.email, u.name, u.has_password, u.disabled_at) for u in users],
-            empty="Nobody yet. 'steward up' creates the first user.",
-        ),
     )
 
 
-@app.command("add")
-@command
+@app.on_machine("add")
 def add_user(
     email: Email,
     *,
@@ -59,8 +55,7 @@ def add_user(
     show(asdict(user), as_json=as_json, text=lambda: f"Added {user.email}.")
 
 
-@app.command("password")
-@command
+@app.on_machine("password")
 def set_password(
     email: Email, *, password_stdin: PasswordStdin = False, as_json: AsJson = False
 ) -> None:
@@ -72,8 +67,7 @@ def set_password(
     show({"email": user.email}, as_json=as_json, text=lambda: f"Password of {user.email} set.")
 
 
-@app.command("role")
-@command
+@app.on_machine("role")
 def set_role(
     email: Email,
     role: Annotated[str, typer.Argument(help="runner, viewer, operator, editor, admin or owner.")],
@@ -92,8 +86,7 @@ def set_role(
     )
 
 
-@app.command("link")
-@command
+@app.on_machine("link")
 def new_link(email: Email, *, as_json: AsJson = False) -> None:
     """Print a one-time sign-in link."""
     with installation() as steward:
@@ -104,8 +97,7 @@ def new_link(email: Email, *, as_json: AsJson = False) -> None:
     show({"sign_in": address}, as_json=as_json, text=lambda: address)
 
 
-@app.command("sign-out")
-@command
+@app.on_machine("sign-out")
 def sign_out(email: Email, *, as_json: AsJson = False) -> None:
     """End all sessions of a user; API tokens stay."""
     with installation() as steward:
@@ -118,8 +110,7 @@ def sign_out(email: Email, *, as_json: AsJson = False) -> None:
     )
 
 
-@app.command("two-step-off")
-@command
+@app.on_machine("two-step-off")
 def turn_two_step_off(email: Email, *, as_json: AsJson = False) -> None:
     """Let a user sign in with the password alone, such as after a phone was lost."""
     with installation() as steward:
@@ -134,25 +125,21 @@ def turn_two_step_off(email: Email, *, as_json: AsJson = False) -> None:
     )
 
 
-@app.command("passkeys")
-@command
+@app.on_machine("passkeys")
 def list_passkeys(email: Email, *, as_json: AsJson = False) -> None:
     """List a user's passkeys."""
     with installation() as steward:
         found = steward.identity.passkeys.listed(_find(steward, email).id)
-    show(
+    show_table(
         [asdict(each) for each in found],
+        ["Id", "Name", "Added", "Last used"],
+        [(each.id, each.name, each.created_at, each.last_used_at) for each in found],
+        empty="No passkeys. People add them in their profile.",
         as_json=as_json,
-        text=lambda: table(
-            ["Id", "Name", "Added", "Last used"],
-            [(each.id, each.name, each.created_at, each.last_used_at) for each in found],
-            empty="No passkeys. People add them in their profile.",
-        ),
     )
 
 
-@app.command("remove-passkey")
-@command
+@app.on_machine("remove-passkey")
 def remove_passkey(
     email: Email,
     passkey: Annotated[str, typer.Argument(help="Id, as 'steward user passkeys' shows it.")],
@@ -170,8 +157,7 @@ def remove_passkey(
     )
 
 
-@app.command("require-two-step")
-@in_project
+@app.in_project("require-two-step")
 def require_two_step(
     here: Here,
     *,
@@ -201,8 +187,7 @@ def _second_step_words(found: SecondStepRule) -> Iterator[str]:
         yield "Everyone who signs in here has a second step."
 
 
-@app.command("disable")
-@command
+@app.on_machine("disable")
 def disable(email: Email, *, as_json: AsJson = False) -> None:
     """End a user's access at once; what they did stays on record."""
     with installation() as steward:
@@ -215,8 +200,7 @@ def disable(email: Email, *, as_json: AsJson = False) -> None:
     )
 
 
-@app.command("enable")
-@command
+@app.on_machine("enable")
 def enable(email: Email, *, as_json: AsJson = False) -> None:
     """Let a disabled user in again; their tokens stay revoked."""
     with installation() as steward:
@@ -229,8 +213,7 @@ def enable(email: Email, *, as_json: AsJson = False) -> None:
     )
 
 
-@app.command("erase")
-@command
+@app.on_machine("erase")
 def erase(
     email: Email,
     *,

@@ -2,15 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from steward.connections.addresses import (
-    Address,
-    Allowed,
-    MayReach,
-    Resolve,
-    refusal,
-    resolve_by_system,
-    resolve_checked,
-)
+from steward.connections.addresses import Address, Allowed, resolve_by_system, resolve_checked
 from steward.connections.catalogue import packages
 from steward.connections.catalogue.calls import MOST_PAGES, ServiceAnswer
 from steward.connections.catalogue.conversion import convert_packaged, convert_text
@@ -26,7 +18,6 @@ from steward.connections.client_certificate import ClientCertificate
 from steward.connections.connector import (
     CONNECTORS,
     Connector,
-    ConnectorSettings,
     DatabasePlace,
     SecretField,
     Surroundings,
@@ -40,9 +31,8 @@ from steward.connections.health import Check, Opened
 from steward.connections.hosts import HostPatterns, Place, place_of
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.connections.keepers import Keepers
-from steward.connections.mail import Attachment, Letter, Mailer, MailServer, Receipt, no_password
+from steward.connections.mail import Attachment, Letter, Mailer, MailServer, no_password
 from steward.connections.mailbox import Folder, Mailbox, Stored
-from steward.connections.network import LEVELS as NETWORK_LEVELS
 from steward.connections.network import NetworkPolicies, NetworkPolicy
 from steward.connections.received_mail import (
     MOST_MAIL_BYTES,
@@ -66,7 +56,7 @@ from steward.connections.types.s3 import S3Settings, fetch, list_objects
 from steward.connections.types.sftp import SftpSettings, sftp_server
 from steward.connections.web_push import WebPush
 from steward.connections.webhook_schemes import SCHEMES
-from steward.connections.webhooks import sign, signing_key, verify
+from steward.connections.webhooks import sign, signing_key
 from steward.core.lazy_doors import lazily
 
 if TYPE_CHECKING:
@@ -77,7 +67,6 @@ __all__ = [
     "MOST_DESCRIPTION_BYTES",
     "MOST_MAIL_BYTES",
     "MOST_PAGES",
-    "NETWORK_LEVELS",
     "OPERATION_NAME",
     "PACKAGE",
     "READ",
@@ -93,7 +82,6 @@ __all__ = [
     "ClientCertificate",
     "Connection",
     "Connector",
-    "ConnectorSettings",
     "DatabasePlace",
     "Desk",
     "Draft",
@@ -112,17 +100,14 @@ __all__ = [
     "MailServer",
     "Mailbox",
     "Mailer",
-    "MayReach",
     "NamedTls",
     "NetworkPolicies",
     "NetworkPolicy",
     "Opened",
     "Operation",
     "Place",
-    "Receipt",
     "ReceivedFile",
     "ReceivedMail",
-    "Resolve",
     "S3Settings",
     "SecretField",
     "SecretManagers",
@@ -157,7 +142,6 @@ __all__ = [
     "place_of",
     "read_head",
     "read_mail",
-    "refusal",
     "require_kafka",
     "resolve_by_system",
     "resolve_checked",
@@ -165,7 +149,6 @@ __all__ = [
     "sftp_server",
     "sign",
     "signing_key",
-    "verify",
     "without_secrets",
 ]
 

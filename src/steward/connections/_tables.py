@@ -14,6 +14,8 @@ from steward.store import (
     TypedText,
     id_column,
     metadata,
+    optional,
+    required,
     scope_columns,
 )
 
@@ -42,8 +44,7 @@ connections = Table(
     Column("state", String(10), nullable=False),
     Column("checked_at", Moment),
     Column("created_by", String(40), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     Column("revision", Integer, nullable=False),
     Column("deleted_at", Moment),
     Index(
@@ -76,8 +77,7 @@ tools = Table(
     *scope_columns(),
     Column("connection_id", String(40), nullable=False),
     Column("name", String(64), nullable=False),
-    Column("seen", ReportedJson()),
-    Column("accepted", ReportedJson()),
+    *optional(ReportedJson(), "seen", "accepted"),
     Column("risk", String(20)),
     Column("roles", Json),
     Column("accepted_by", String(40)),

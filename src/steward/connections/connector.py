@@ -27,7 +27,9 @@ Use = Literal[
 class ConnectorSettings(BaseModel):
     """Base of the settings of a kind: its JSON Schema is the form, unknown names are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config = ConfigDict(
+        defer_build=True, extra="forbid", frozen=True, str_strip_whitespace=True
+    )
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from steward.core.network import (
     rules_from_json,
 )
 from steward.core.plugins import Registry
-from steward.core.services import Offer, Service, Services
+from steward.core.services import Service, Services
 from steward.core.shares import Share, before_requests, is_alone, keep_place, sharing
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from steward.core.fair_tasks import FairTurns
     from steward.core.input_mistakes import and_more, in_words, mistakes
+    from steward.core.package_data import package_text, package_words, package_yaml
     from steward.core.settings import (
         AuditStream,
         AwsSource,
@@ -74,14 +75,12 @@ if TYPE_CHECKING:
         DatabaseSettings,
         EnvironmentSource,
         FilesSource,
-        GcpSource,
         HttpSettings,
         IdentitySettings,
         LogSettings,
         ModelChoice,
         ModelPrice,
         ModelsSettings,
-        ObserveSettings,
         RunsSettings,
         SandboxSettings,
         SecretSourceSettings,
@@ -126,7 +125,6 @@ __all__ = [
     "FairThreads",
     "FairTurns",
     "FilesSource",
-    "GcpSource",
     "HttpSettings",
     "IdentitySettings",
     "Ids",
@@ -141,8 +139,6 @@ __all__ = [
     "NetworkLevel",
     "NetworkRules",
     "NotFound",
-    "ObserveSettings",
-    "Offer",
     "Pace",
     "Part",
     "Problem",
@@ -202,6 +198,9 @@ __all__ = [
     "load_settings",
     "minimal_environment",
     "mistakes",
+    "package_text",
+    "package_words",
+    "package_yaml",
     "parse_yaml",
     "reaching_for",
     "reaching_scope",

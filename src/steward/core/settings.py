@@ -47,7 +47,7 @@ _FROM_KUBERNETES = re.compile(
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class HttpSettings(_Section):
@@ -599,6 +599,7 @@ class SecretsSettings(_Section):
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
+        defer_build=True,
         env_prefix=PREFIX,
         env_nested_delimiter="__",
         # `STEWARD_DATABASE__URL=` in a compose file means "unset", not an empty address.

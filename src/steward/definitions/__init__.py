@@ -13,7 +13,6 @@ from steward.definitions.entries import (
     checked_entry,
     confirmed_entry,
     diff_definitions,
-    from_entries,
     parts_of,
     planned_changes,
     pointer,
@@ -24,13 +23,10 @@ from steward.definitions.facts import (
     DatasetFacts,
     Relation,
     facts_from,
-    kind_of,
-    plain_facts,
     relations_from,
-    with_profile,
 )
-from steward.definitions.formulas import Formula, columns_in, parse_condition, parse_formula
-from steward.definitions.merging import effective, merge_definitions, missing_entries
+from steward.definitions.formulas import columns_in, parse_condition, parse_formula
+from steward.definitions.merging import effective, missing_entries
 from steward.definitions.proposing import propose_definitions, quoted
 from steward.definitions.quantities import quantity_of
 from steward.definitions.store import DefinitionStore
@@ -43,7 +39,6 @@ __all__ = [
     "DefinitionStore",
     "Definitions",
     "EntryChange",
-    "Formula",
     "Metric",
     "Relation",
     "Relationship",
@@ -58,14 +53,10 @@ __all__ = [
     "effective",
     "facts_from",
     "find_uses",
-    "from_entries",
-    "kind_of",
-    "merge_definitions",
     "missing_entries",
     "parse_condition",
     "parse_formula",
     "parts_of",
-    "plain_facts",
     "planned_changes",
     "pointer",
     "propose_definitions",
@@ -73,5 +64,4 @@ __all__ = [
     "quoted",
     "relations_from",
     "to_entries",
-    "with_profile",
 ]

@@ -28,7 +28,7 @@ Cardinality = Literal["many_to_one", "one_to_one"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class _Entry(_Part):

@@ -209,16 +209,12 @@ def _identifier(why: str) -> ColumnDefinition:
 
 
 def _propose_number(column: ColumnFacts, table: _Table) -> ColumnDefinition:
-    whole = column.whole if column.whole is not None else _is_whole_type(column.type)
+    whole = column.whole if column.whole is not None else ("INT" in column.type.upper())
     if whole:
         found = _propose_whole(column, table)
         if found is not None:
             return found
     return _measure(column, table, whole)
-
-
-def _is_whole_type(type_name: str) -> bool:
-    return "INT" in type_name.upper()
 
 
 def _propose_whole(column: ColumnFacts, table: _Table) -> ColumnDefinition | None:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any
 
 from steward.analysis.relate import words_of
-from steward.core import read_yaml
+from steward.core import package_yaml
 from steward.definitions.document import Additive
 
 Words = tuple[str, ...]
@@ -48,8 +47,7 @@ class _Table:
 
 @cache
 def _declared() -> _Table:
-    text = files(__package__).joinpath("quantities.yaml").read_text("utf-8")
-    found: dict[str, Any] = read_yaml(text)
+    found: dict[str, Any] = package_yaml("steward.definitions", "quantities.yaml")
 
     def phrases(entry: dict[str, Any]) -> frozenset[Words]:
         return frozenset(tuple(str(each).split()) for each in entry["words"])

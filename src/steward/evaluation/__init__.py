@@ -3,7 +3,7 @@
 from steward.evaluation.kept import KeptReport, Reports
 from steward.evaluation.report import CaseResult, Report, as_html, as_markdown, read_report
 from steward.evaluation.report_comparison import Comparison, compare
-from steward.evaluation.running import Progress, evaluate
+from steward.evaluation.running import evaluate
 from steward.evaluation.script import Cast
 from steward.evaluation.site import Site
 from steward.evaluation.suite import Suite, load_suites, shipped, suite_schema
@@ -13,7 +13,6 @@ __all__ = [
     "Cast",
     "Comparison",
     "KeptReport",
-    "Progress",
     "Report",
     "Reports",
     "Site",

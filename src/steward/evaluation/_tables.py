@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, String, Table
 
-from steward.store import Moment, TypedJson, TypedText, id_column, metadata, scope_columns
+from steward.store import Moment, TypedJson, TypedText, id_column, metadata, required, scope_columns
 
 reports = Table(
     "evaluation_reports",
@@ -11,9 +11,7 @@ reports = Table(
     *scope_columns(),
     Column("title", TypedText(200), nullable=False),
     Column("mode", String(10), nullable=False),
-    Column("cases", Integer, nullable=False),
-    Column("passed", Integer, nullable=False),
-    Column("failed", Integer, nullable=False),
+    *required(Integer, "cases", "passed", "failed"),
     # The report as it was handed in.
     Column("document", TypedJson(), nullable=False),
     Column("created_by", String(40), nullable=False),

@@ -50,7 +50,7 @@ def is_told(value: Any, text: str) -> bool:
     number = _number(value)
     if number is None:
         return str(value).casefold() in text.casefold()
-    spelled = _spelled(number)
+    spelled = format(number.normalize(), "f")
     # Small counts are no figures of a sentence, but they may be the answer.
     if re.search(rf"(?<![\w.,]){re.escape(spelled)}(?![\w])(?![.,]\d)", text):
         return True
@@ -65,7 +65,3 @@ def _number(value: Any) -> Decimal | None:
         return Decimal(value) if isinstance(value, str) and value.strip() else None
     except InvalidOperation:
         return None
-
-
-def _spelled(number: Decimal) -> str:
-    return format(number.normalize(), "f")

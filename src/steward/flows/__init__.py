@@ -24,7 +24,6 @@ from steward.flows.expressions import (
     filled,
 )
 from steward.flows.fast_path import Message, Question, message_of, query_request, question_in
-from steward.flows.interpret import flow_program
 from steward.flows.launch import (
     DEFAULT_BUDGET,
     FLOW_PROGRAM,
@@ -54,7 +53,7 @@ from steward.flows.nodes.tool import ToolNode
 from steward.flows.runner import FlowRunner, NodeOutput
 from steward.flows.trial import agent_trial
 from steward.flows.undo_calls import UndoCalls
-from steward.flows.validate import ToolSchema, require_valid, validate
+from steward.flows.validate import ToolSchema, validate
 
 __all__ = [
     "CALL",
@@ -111,7 +110,6 @@ __all__ = [
     "expression_rules",
     "expressions_in",
     "filled",
-    "flow_program",
     "flow_schema",
     "load_flow",
     "load_yaml",
@@ -120,7 +118,6 @@ __all__ = [
     "pinned",
     "query_request",
     "question_in",
-    "require_valid",
     "standings",
     "tools_in",
     "validate",

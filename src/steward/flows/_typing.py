@@ -180,7 +180,8 @@ class _Check:
         found = _given(name, types)
         if found is None:
             takes = " or ".join(
-                _listed([_word(kind) for kind in each[:-1]]) for each in SIGNATURES[name]
+                _listed([WORDS.get(kind, str(ANY)) for kind in each[:-1]])
+                for each in SIGNATURES[name]
             )
             raise self._wrong(tree, f"{name} takes {takes}, not {_listed(types)}")
         return found
@@ -210,10 +211,6 @@ def _kind(literal: Any) -> str:
             return "string"
         case _:
             return "number"
-
-
-def _word(kind: str) -> str:
-    return WORDS.get(kind, str(ANY))
 
 
 def _listed(values: Sequence[object]) -> str:

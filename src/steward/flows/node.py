@@ -152,7 +152,7 @@ class Place(Protocol):
 
 
 class Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

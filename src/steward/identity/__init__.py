@@ -22,7 +22,7 @@ from steward.identity.invitations import Invitation, Invitations, Share
 from steward.identity.links import Link, Links
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
-from steward.identity.passkeys import Passkey, Passkeys, RelyingParty, relying_party
+from steward.identity.passkeys import Passkeys, RelyingParty, relying_party
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Project, Projects
 from steward.identity.push_devices import PushAddress, PushDevice, PushDevices
@@ -61,7 +61,6 @@ __all__ = [
     "Notifications",
     "OpenSession",
     "Origin",
-    "Passkey",
     "Passwords",
     "Periods",
     "Principal",

@@ -24,6 +24,8 @@ from steward.store import (
     TypedText,
     id_column,
     metadata,
+    optional,
+    required,
     scope_columns,
 )
 
@@ -44,8 +46,7 @@ projects = Table(
     Column("name", TypedText(100), nullable=False),
     Column("is_demo", Boolean(create_constraint=False), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     Column("deleted_at", Moment),
     info=PROJECT_ID,
 )
@@ -92,8 +93,7 @@ sessions = Table(
     Column("token_hash", String(64), nullable=False, unique=True),
     Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
     Column("csrf_token", String(64), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
+    *required(Moment, "created_at", "expires_at"),
     Column("ends_at", Moment),
     Column("provider_id", String(40)),
     Column("provider_session", String(255), index=True),
@@ -162,10 +162,8 @@ push_devices = Table(
     Column("session_id", String(40), nullable=False),
     Column("name", TypedText(100), nullable=False),
     Column("endpoint", LargeBinary, nullable=False, unique=True),
-    Column("p256dh", LargeBinary, nullable=False),
-    Column("auth", LargeBinary, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("told_at", Moment, nullable=False),
+    *required(LargeBinary, "p256dh", "auth"),
+    *required(Moment, "created_at", "told_at"),
 )
 
 passkey_challenges = Table(
@@ -188,10 +186,8 @@ api_tokens = Table(
     Column("role", String(20), nullable=False),
     Column("token_hash", String(64), nullable=False, unique=True),
     Column("prefix", String(20), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    Column("last_used_at", Moment),
-    Column("revoked_at", Moment),
+    *required(Moment, "created_at", "expires_at"),
+    *optional(Moment, "last_used_at", "revoked_at"),
     Column("audience", String(20)),
     Column("grant_id", String(40), index=True),
     info=UNHELD,
@@ -212,10 +208,8 @@ links = Table(
     Column("content", String(64), nullable=False),
     Column("single_use", Boolean(create_constraint=False), nullable=False),
     Column("uses", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    Column("last_used_at", Moment),
-    Column("revoked_at", Moment),
+    *required(Moment, "created_at", "expires_at"),
+    *optional(Moment, "last_used_at", "revoked_at"),
     UniqueConstraint("project_id", "run_id"),
     info=UNHELD,
 )
@@ -245,10 +239,8 @@ client_grants = Table(
     Column("code_used_at", Moment),
     Column("refresh_hash", String(64), unique=True),
     Column("previous_refresh_hash", String(64), index=True),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    Column("last_used_at", Moment),
-    Column("revoked_at", Moment),
+    *required(Moment, "created_at", "expires_at"),
+    *optional(Moment, "last_used_at", "revoked_at"),
     info=UNHELD,
 )
 
@@ -261,10 +253,8 @@ invitations = Table(
     Column("email", TypedText(254)),
     Column("token_hash", String(64), nullable=False, unique=True),
     Column("created_by", String(40), ForeignKey("users.id"), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    Column("accepted_at", Moment),
-    Column("revoked_at", Moment),
+    *required(Moment, "created_at", "expires_at"),
+    *optional(Moment, "accepted_at", "revoked_at"),
     # Shared with the person who accepts. Playbooks are above this room, so nothing refers to their table.
     Column("playbook_id", String(40)),
     info=UNHELD,
@@ -294,8 +284,7 @@ sign_on_providers = Table(
     Column("document", TypedJson(), nullable=False),
     Column("has_secret", Boolean(create_constraint=False), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     Column("updated_by", String(40), nullable=False),
 )
 
@@ -305,8 +294,7 @@ sign_on_identities = Table(
     Column("issuer", String(500), nullable=False),
     Column("subject", String(255), nullable=False),
     Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
-    Column("created_at", Moment, nullable=False),
-    Column("last_sign_in_at", Moment, nullable=False),
+    *required(Moment, "created_at", "last_sign_in_at"),
     PrimaryKeyConstraint("issuer", "subject"),
 )
 
@@ -356,8 +344,7 @@ directory_users = Table(
     Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
     Column("document", TypedJson(), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     UniqueConstraint("directory_id", "user_name"),
 )
 
@@ -370,8 +357,7 @@ directory_groups = Table(
     Column("external_id", String(254)),
     Column("document", TypedJson(), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     UniqueConstraint("directory_id", "display_name"),
 )
 
@@ -389,10 +375,7 @@ retention_rules = Table(
     Column("org_id", String(40), nullable=False),
     Column("project_id", String(40), primary_key=True),
     # Days; empty: kept for good.
-    Column("runs", Integer),
-    Column("versions", Integer),
-    Column("events", Integer),
-    Column("audit", Integer),
+    *optional(Integer, "runs", "versions", "events", "audit"),
     Column("revision", Integer, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Column("updated_by", String(40), nullable=False),

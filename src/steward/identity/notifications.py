@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -88,7 +87,7 @@ class Notifications:
             statement = statement.where(notifications.c.id < after)
         with self._database.read(access.scope) as tx:
             rows = tx.rows(statement.order_by(notifications.c.id.desc()).limit(limit))
-        return [_notification(row) for row in rows]
+        return [copied(Notification, row, level=Level(row.level)) for row in rows]
 
     def unread(self, access: Access) -> int:
         statement = (
@@ -110,7 +109,3 @@ class Notifications:
             statement = statement.where(notifications.c.id.in_(ids))
         with self._database.write(access.scope) as tx:
             tx.execute(statement)
-
-
-def _notification(row: sa.Row[Any]) -> Notification:
-    return copied(Notification, row, level=Level(row.level))

@@ -109,7 +109,7 @@ class Passkeys:
         statement = sa.select(passkeys).where(passkeys.c.user_id == user_id)
         with self._database.read(EVERYWHERE) as tx:
             rows = tx.rows(statement.order_by(passkeys.c.created_at, passkeys.c.id))
-        return [_passkey(row) for row in rows]
+        return [Passkey(row.id, row.name, row.created_at, row.last_used_at) for row in rows]
 
     def begin(
         self, principal: Principal, party: RelyingParty, password: str | None, *, address: str
@@ -395,10 +395,6 @@ def _as_document(options: Any) -> dict[str, Any]:
 
     document: dict[str, Any] = json.loads(options_to_json(options))
     return document
-
-
-def _passkey(row: sa.Row[Any]) -> Passkey:
-    return Passkey(row.id, row.name, row.created_at, row.last_used_at)
 
 
 def _is_number(host: str) -> bool:

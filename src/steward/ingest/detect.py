@@ -4,61 +4,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from steward.core import Invalid
+from steward.core import Invalid, package_yaml
 from steward.ingest.findings import Note
 
-_EXTENSIONS = {
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".tab": "delimited",
-    ".psv": "delimited",
-    ".txt": "delimited",
-    ".json": "json",
-    ".ndjson": "json",
-    ".jsonl": "json",
-    ".geojson": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
-    ".duckdb": "duckdb",
-    ".gz": "gzip",
-    ".zip": "zip",
-    ".zst": "zstd",
-}
-_REFUSED = (
-    (b"%PDF", "a PDF document"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a Windows program"),
-    (b"\xcf\xfa\xed\xfe", "a program"),
-    (b"#!", "a script"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; use zip, gzip or zstd"),
-    (b"Rar!\x1a\x07", "a RAR archive; use zip, gzip or zstd"),
-    (b"BZh", "a bzip2 archive; use zip, gzip or zstd"),
-    (b"\xfd7zXZ\x00", "an xz archive; use zip, gzip or zstd"),
-    (b"ARROW1", "an Arrow file; save it as Parquet"),
-    (b"Obj\x01", "an Avro file; save it as Parquet"),
-    (b"ORC", "an ORC file; save it as Parquet"),
-    (b"{\\rtf", "a rich text document"),
-    (b"<?xml", "XML; save it as CSV, JSON or Excel"),
-    (b"<!DOCTYPE", "a web page; save the data itself"),
-    (b"<!doctype", "a web page; save the data itself"),
-    (b"<html", "a web page; save the data itself"),
-    (b"<HTML", "a web page; save the data itself"),
-    (b"SIMPLE  =", "a FITS image"),
-    (b"\x93NUMPY", "a NumPy array; save it as CSV or Parquet"),
-    (b"\x80\x04\x95", "a Python pickle, which could run code"),
-    (b"\x80\x05\x95", "a Python pickle, which could run code"),
-)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Separators of fields and records are among the control characters that texts do use.
 _CONTROLS = tuple(bytes((code,)) for code in (*range(9), *range(14, 27)) if code != 1)
@@ -82,7 +30,9 @@ def detect(path: Path, name: str, declared: str | None = None) -> Detected:
     found = _by_content(head, path, name, declared)
     if declared is not None and found not in ("gzip", "zip", "zstd"):
         return Detected(declared)
-    expected = _EXTENSIONS.get(PurePosixPath(name.lower()).suffix)
+    ending = PurePosixPath(name.lower()).suffix
+    promised = package_yaml("steward.ingest", "formats.yaml")["endings"]
+    expected = next((kind for kind, endings in promised.items() if ending in endings), None)
     if expected is None or expected == found:
         return Detected(found)
     message = f"{name!r} is named like {expected} but holds {found}; it is read as what it holds."
@@ -113,8 +63,8 @@ def _by_content(head: bytes, path: Path, name: str, declared: str | None) -> str
 
 def _refuse_known(head: bytes, name: str) -> None:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    for magic, what in _REFUSED:
-        if start.startswith(magic):
+    for magic, what in package_yaml("steward.ingest", "formats.yaml")["refused"]:
+        if start.startswith(magic.encode("latin-1")):
             raise _refused(name, what)
     if _is_binary(head):
         raise _refused(name, "binary data of an unknown kind")

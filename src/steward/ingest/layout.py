@@ -236,7 +236,7 @@ def _by_values(grid: _Grid) -> Arranged | None:
         return None
     bottom = _lowest_names(grid, first)
     if bottom is None:
-        return None if _all_text_above(grid, first) else _without_names(grid, first)
+        return None if (first == 0 and not grid.kinds) else _without_names(grid, first)
     top = _highest_names(grid, bottom)
     reason = "Its fields are text above numbers or dates."
     if _is_sequence(grid, bottom):
@@ -434,10 +434,6 @@ def unit_in(cell: str) -> str:
     if len(plain) > 2 and plain[0] + plain[-1] in _BRACKETS:
         plain = plain[1:-1].strip()
     return plain
-
-
-def _all_text_above(grid: _Grid, first: int) -> bool:
-    return first == 0 and not grid.kinds
 
 
 def _without_names(grid: _Grid, first: int) -> Arranged:

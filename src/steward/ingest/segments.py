@@ -60,7 +60,7 @@ def _cut(
             while chunk := file.read(_CHUNK):
                 place = _record_end(chunk, dialect, quoted) if written >= size else None
                 written += out.write(chunk[:place])
-                quoted ^= _quotes(chunk, dialect) & 1
+                quoted ^= (chunk.count(dialect.quote.encode()) if dialect.quote else 0) & 1
                 if place is not None:
                     rest = chunk[place:]
                     break
@@ -82,7 +82,3 @@ def _record_end(chunk: bytes, dialect: Dialect, quoted: int) -> int | None:
         if len(following) == len(BOM_UTF8) and following != BOM_UTF8:
             return int(end) + 1
     return None
-
-
-def _quotes(chunk: bytes, dialect: Dialect) -> int:
-    return chunk.count(dialect.quote.encode()) if dialect.quote else 0

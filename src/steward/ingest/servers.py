@@ -4,12 +4,14 @@ Every value crosses as text and is typed here, so that nothing is rounded on the
 would turn an unconstrained NUMERIC into a double. Rows arrive in the order of the primary key.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
+from steward.core import package_yaml
 from steward.ingest.address import Address, parse_address
 from steward.ingest.databases import choose_table
 from steward.ingest.findings import ColumnFinding, Inspection, Loaded, Note, TableListing
@@ -28,68 +30,10 @@ from steward.tables import literal, parquet_source, quote
 _SHOWN_ROWS = 50
 ZONED = "TIMESTAMP WITH TIME ZONE"
 
-# What a server calls a type, and how its text is read here; missing: kept as text.
-_POSTGRES: Mapping[str, str] = {
-    "smallint": "SMALLINT",
-    "integer": "INTEGER",
-    "bigint": "BIGINT",
-    "boolean": "BOOLEAN",
-    "real": "FLOAT",
-    "double precision": "DOUBLE",
-    "date": "DATE",
-    "time without time zone": "TIME",
-    "timestamp without time zone": "TIMESTAMP",
-    "timestamp with time zone": ZONED,
-    "uuid": "UUID",
-    "json": "JSON",
-    "jsonb": "JSON",
-    "bytea": "BLOB",
-}
-_MYSQL: Mapping[str, str] = {
-    "tinyint": "SMALLINT",
-    "smallint": "INTEGER",
-    "mediumint": "INTEGER",
-    "int": "BIGINT",
-    "bigint": "BIGINT",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "date": "DATE",
-    "datetime": "TIMESTAMP",
-    "timestamp": ZONED,
-    "uuid": "UUID",
-    "year": "SMALLINT",
-    "bit": "UBIGINT",
-    "json": "JSON",
-    "binary": "BLOB",
-    "varbinary": "BLOB",
-    "tinyblob": "BLOB",
-    "blob": "BLOB",
-    "mediumblob": "BLOB",
-    "longblob": "BLOB",
-}
-_SHAPES = (
-    "geometry",
-    "point",
-    "linestring",
-    "polygon",
-    "multipoint",
-    "multilinestring",
-    "multipolygon",
-    "geometrycollection",
-    "geomcollection",
-)
-_TEXTS = (
-    "text",
-    "character varying",
-    "character",
-    "varchar",
-    "char",
-    "tinytext",
-    "mediumtext",
-    "longtext",
-    "enum",
-    "set",
-)
+
+def _types_of(kind: str) -> Any:
+    """What a server calls a type and how its text is read here, the types of shapes, or those of texts."""
+    return package_yaml("steward.ingest", "server_types.yaml")[kind]
 
 
 @dataclass(frozen=True)
@@ -208,7 +152,7 @@ def _server_columns(server: Server, schema: str, name: str) -> tuple[_ServerColu
     )
     columns = []
     for column, declared, precision, scale, full in rows:
-        known = (_POSTGRES if kind == "postgresql" else _MYSQL).get(declared.lower())
+        known = _types_of(kind).get(declared.lower())
         if declared.lower() in ("numeric", "decimal") and precision and int(precision) <= 38:
             known = f"DECIMAL({int(precision)},{int(scale or 0)})"
         elif declared.lower() in ("numeric", "decimal"):
@@ -252,7 +196,7 @@ def _text_sql(kind: str, column: _ServerColumn, cell: str) -> str:
         return f"encode({cell}, 'hex')" if column.type == "BLOB" else f"{cell}::text"
     if column.type == "BLOB":
         return f"HEX({cell})"
-    if column.kind.lower() in _SHAPES:
+    if column.kind.lower() in _types_of("shapes"):
         return f"ST_AsText({cell})"
     if column.kind.lower() == "timestamp":
         # The session's zone is UTC; the text says so.
@@ -332,7 +276,7 @@ def _types(
             wanted.append(finding)
             continue
         if known is None:
-            if column.kind.lower() not in _TEXTS:
+            if column.kind.lower() not in _types_of("texts"):
                 message = f"{finding.name!r} is kept as text: its type is {column.kind}."
                 notes.append(Note("kept-as-text", message, finding.name))
             wanted.append(replace(finding, reason=reason))

@@ -8,7 +8,6 @@ from steward.isolation.forks import ForkServer, Line, serve_forks
 from steward.isolation.limits import lower_limits
 from steward.isolation.programs import (
     CannotStart,
-    Said,
     converse,
     end_program,
     program_command,
@@ -21,7 +20,6 @@ __all__ = [
     "Exchange",
     "ForkServer",
     "Line",
-    "Said",
     "Stream",
     "converse",
     "end_program",

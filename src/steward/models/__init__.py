@@ -3,7 +3,7 @@
 Importing this room loads no SDK; the first request to a model does.
 """
 
-from steward.models.abilities import Abilities, AbilityMemory
+from steward.models.abilities import AbilityMemory
 from steward.models.answer import ModelAnswer, Usage
 from steward.models.authored import (
     AgentStopped,
@@ -36,12 +36,10 @@ from steward.models.messages import (
     ToolResult,
     ToolSpec,
     User,
-    message_from_json,
 )
-from steward.models.prices import Prices
 from steward.models.probe import probe
 from steward.models.provided import name_of
-from steward.models.providers import ModelProvider, check_choice
+from steward.models.providers import check_choice
 from steward.models.providers import load_providers as load_model_providers
 from steward.models.setups import LEVELS, Level, SetUpModel, SetupRevision, Setups, own_scope
 
@@ -49,7 +47,6 @@ __all__ = [
     "LEVELS",
     "NO_MODEL",
     "WITHHELD",
-    "Abilities",
     "AbilityMemory",
     "AgentStopped",
     "Asking",
@@ -68,10 +65,8 @@ __all__ = [
     "Message",
     "ModelAnswer",
     "ModelDesk",
-    "ModelProvider",
     "OnDelta",
     "Patience",
-    "Prices",
     "Request",
     "Role",
     "Said",
@@ -90,7 +85,6 @@ __all__ = [
     "gist",
     "hurried",
     "load_model_providers",
-    "message_from_json",
     "name_of",
     "own_scope",
     "probe",

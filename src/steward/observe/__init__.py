@@ -5,27 +5,26 @@ watched never calls this room.
 """
 
 from steward.observe.activity_summary import ActivitySummary
-from steward.observe.agent_figures import AgentExplorer, AgentFigures
+from steward.observe.agent_figures import AgentExplorer
 from steward.observe.alert_messages import PAGE, Call, line_of, one_line, sample_call
 from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule, amount, known_zone, sentence
 from steward.observe.alert_verdicts import ALL, LEAST_BASELINE, Past
 from steward.observe.alerts import OPEN, Alert, Alerts, KeptRule, State, View
 from steward.observe.analysis import Analysis, Analyst, Finding
-from steward.observe.audit_export import AuditExport, SealCheck, check_seal
+from steward.observe.audit_export import AuditExport, check_seal
 from steward.observe.audit_lines import AuditFormat
 from steward.observe.audit_streams import AuditStreams, sent_until
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.counted_runs import Counted, UsedKind
 from steward.observe.details import Detail, Detailed, Details, Part, Sums
-from steward.observe.facts import NANO, Fact, facts_of, is_shared
-from steward.observe.forecast import Forecast, forecast_spend
+from steward.observe.facts import NANO, facts_of, is_shared
+from steward.observe.forecast import forecast_spend
 from steward.observe.hourly import MESSAGES, Hourly, is_of_messages
 from steward.observe.live_figures import LiveFigures, Look
 from steward.observe.otlp_spans import JSON, PROTOBUF, answer_to, spans_of_request
-from steward.observe.outages import Outage
-from steward.observe.overview import Extent, Overview, OverviewFigures, Period, Visible, shows
+from steward.observe.overview import Extent, Overview, OverviewFigures, Visible, shows
 from steward.observe.period_sums import Ranked, Totals
 from steward.observe.projector import Projector
 from steward.observe.received_spans import ReceivedSpans
@@ -48,7 +47,6 @@ __all__ = [
     "PROTOBUF",
     "ActivitySummary",
     "AgentExplorer",
-    "AgentFigures",
     "Alert",
     "AlertRounds",
     "AlertRule",
@@ -71,26 +69,21 @@ __all__ = [
     "Dimension",
     "ExpectedUse",
     "Extent",
-    "Fact",
     "Finding",
-    "Forecast",
     "Hourly",
     "Kept",
     "KeptRule",
     "LiveFigures",
     "Look",
-    "Outage",
     "Overview",
     "OverviewFigures",
     "Part",
     "Past",
-    "Period",
     "Projector",
     "Ranked",
     "ReceivedSpans",
     "Rollups",
     "RunOutputs",
-    "SealCheck",
     "SpanContents",
     "SpanTrees",
     "State",

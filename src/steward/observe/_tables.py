@@ -24,6 +24,7 @@ from steward.store import (
     TypedJson,
     id_column,
     metadata,
+    required,
     scope_columns,
 )
 
@@ -52,15 +53,12 @@ def _about() -> tuple[Column[Any], ...]:
 
 def _sums() -> tuple[Column[Any], ...]:
     return (
-        Column("times", Integer, nullable=False),
-        Column("errors", Integer, nullable=False),
+        *required(Integer, "times", "errors"),
         # Calls that changed something and can be undone.
         Column("changes", Integer, nullable=False),
-        Column("input_tokens", BigInteger, nullable=False),
-        Column("output_tokens", BigInteger, nullable=False),
+        *required(BigInteger, "input_tokens", "output_tokens"),
         # Billionths of a dollar, as budgets count: whole numbers sum alike on every database.
-        Column("nano_usd", BigInteger, nullable=False),
-        Column("milliseconds", BigInteger, nullable=False),
+        *required(BigInteger, "nano_usd", "milliseconds"),
         # Steps of agents that were held against their plan, and those of them that kept to it.
         Column("judged", Integer, nullable=False, default=0, server_default="0"),
         Column("adhered", Integer, nullable=False, default=0, server_default="0"),
@@ -85,8 +83,7 @@ facts = Table(
 abouts = Table(
     "observed_abouts",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # A digest of the rest: the same everywhere, and never changed.
     Column("about", BigInteger, autoincrement=False, nullable=False),
     *_about(),
@@ -97,11 +94,9 @@ abouts = Table(
 rollups = Table(
     "observed_rollups",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # How many minutes each covers: 1, 60 or 1,440; and which one since 1970 it is, UTC.
-    Column("grain", Integer, nullable=False),
-    Column("at", Integer, nullable=False),
+    *required(Integer, "grain", "at"),
     Column("about", BigInteger, nullable=False),
     *_sums(),
     # The latest run that failed; empty for none. Ids are ordered by time.
@@ -115,8 +110,7 @@ rollups = Table(
 people = Table(
     "observed_people",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # Whole days since 1970, UTC.
     Column("at", Integer, nullable=False),
     Column("person", String(40), nullable=False),
@@ -131,17 +125,13 @@ people = Table(
 ended_hours = Table(
     "observed_ended_hours",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # Whole hours since 1970, UTC: when runs ended. Everything that they did counts there.
     Column("at", Integer, nullable=False),
     Column("flow", String(200), nullable=False),
     # Runs that a person or a trigger started, and how many of them failed.
-    Column("runs", Integer, nullable=False),
-    Column("failed", Integer, nullable=False),
-    Column("milliseconds", BigInteger, nullable=False),
-    Column("nano_usd", BigInteger, nullable=False),
-    Column("tokens", BigInteger, nullable=False),
+    *required(Integer, "runs", "failed"),
+    *required(BigInteger, "milliseconds", "nano_usd", "tokens"),
     PrimaryKeyConstraint("project_id", "at", "flow"),
     sqlite_with_rowid=False,
     info=UNHELD,
@@ -150,8 +140,7 @@ ended_hours = Table(
 outputs = Table(
     "observed_outputs",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # Whole hours since 1970, UTC: when the run ended.
     Column("at", Integer, nullable=False),
     Column("run_id", String(40), nullable=False),
@@ -194,16 +183,11 @@ tree_runs = Table(
     "observed_tree_runs",
     metadata,
     Column("tree_id", String(40), ForeignKey("observed_trees.id"), nullable=False),
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
-    Column("run_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id", "run_id"),
     Column("subject", String(200)),
     # Where the spans of the run and of all below it are in the tree.
-    Column("position", Integer, nullable=False),
-    Column("depth", Integer, nullable=False),
-    Column("spans", Integer, nullable=False),
-    Column("start", Moment, nullable=False),
-    Column("end", Moment, nullable=False),
+    *required(Integer, "position", "depth", "spans"),
+    *required(Moment, "start", "end"),
     PrimaryKeyConstraint("tree_id", "run_id"),
     info=UNHELD,
 )
@@ -212,20 +196,16 @@ spans = Table(
     "observed_spans",
     metadata,
     Column("tree_id", String(40), ForeignKey("observed_trees.id"), nullable=False),
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # In preorder: what is below a span follows it, `size` rows of it.
-    Column("position", Integer, nullable=False),
-    Column("depth", Integer, nullable=False),
-    Column("size", Integer, nullable=False),
+    *required(Integer, "position", "depth", "size"),
     Column("run_id", String(40), nullable=False),
     Column("key", String(500), nullable=False),
     Column("operation", String(40), nullable=False),
     Column("name", Text, nullable=False),
     # What a search looks through, in small letters.
     Column("words", Text, nullable=False),
-    Column("start", Moment, nullable=False),
-    Column("end", Moment, nullable=False),
+    *required(Moment, "start", "end"),
     Column("error", Text),
     Column("attributes", Json, nullable=False),
     PrimaryKeyConstraint("tree_id", "position"),
@@ -237,16 +217,14 @@ spans = Table(
 received_spans = Table(
     "received_spans",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # In hexadecimal digits, as OpenTelemetry writes them.
     Column("trace_id", String(32), nullable=False),
     Column("span_id", String(16), nullable=False),
     # Empty for none.
     Column("parent_id", String(16), nullable=False),
     Column("name", ReportedText(200), nullable=False),
-    Column("start", Moment, nullable=False),
-    Column("end", Moment, nullable=False),
+    *required(Moment, "start", "end"),
     Column("error", ReportedText(200)),
     Column("attributes", ReportedJson(), nullable=False),
     Column("received_at", Moment, nullable=False),
@@ -267,8 +245,7 @@ alert_rules = Table(
     # The role of the API token by which they saved it; none for a person.
     Column("token_role", String(20)),
     Column("checked_hour", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
 )
 
 alert_causes = Table(

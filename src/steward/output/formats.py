@@ -48,7 +48,7 @@ Value = (
 class Format(BaseModel):
     """How values are written: kind, decimals, currency."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     kind: Kind = "text"
     decimals: int | None = Field(default=None, ge=0, le=10)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from functools import cache
+from typing import NamedTuple
 
-from steward.core import Invalid, Problem
+from steward.core import Invalid, Problem, package_yaml
 
 NO_BREAK = "\u00a0"
-NARROW_NO_BREAK = "\u202f"
 MINUS = "\u2212"
 # Wide enough for every DOUBLE and DECIMAL written out.
 _WIDE = Context(prec=400)
@@ -28,149 +29,33 @@ class Locale:
     percent_space: str = NO_BREAK
 
 
-def _months(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
+class _Table(NamedTuple):
+    locales: dict[str, Locale]
+    by_language: dict[str, str]
+    """The tag for each language, where a region is not listed."""
+    currencies: dict[str, str]
 
 
-_ENGLISH = _months(
-    "January February March April May June July August September October November December"
-)
-_GERMAN = _months(
-    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
-)
-_FRENCH = _months(
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
-)
-_SPANISH = _months(
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-)
-_ITALIAN = _months(
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"
-)
-_PORTUGUESE = _months(
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
-)
-_DUTCH = _months(
-    "januari februari maart april mei juni juli augustus september oktober november december"
-)
-_POLISH = _months(
-    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia"
-)
-_SWEDISH = _months(
-    "januari februari mars april maj juni juli augusti september oktober november december"
-)
-_DANISH = _months(
-    "januar februar marts april maj juni juli august september oktober november december"
-)
-_NORWEGIAN = _months(
-    "januar februar mars april mai juni juli august september oktober november desember"
-)
-_FINNISH = _months(
-    "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta "
-    "lokakuuta marraskuuta joulukuuta"
-)
-_CZECH = _months(
-    "ledna února března dubna května června července srpna září října listopadu prosince"
-)
-_TURKISH = _months("Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık")
-_NUMBERED = tuple(f"{number}" for number in range(1, 13))
-
-_ALL = (
-    Locale("en-GB", ".", ",", "{d:02}/{m:02}/{y:04}", "{d} {month} {y}", _ENGLISH, True, (3,), ""),
-    Locale("en-US", ".", ",", "{m:02}/{d:02}/{y:04}", "{month} {d}, {y}", _ENGLISH, True, (3,), ""),
-    Locale(
-        "en-IN", ".", ",", "{d:02}/{m:02}/{y:04}", "{d} {month} {y}", _ENGLISH, True, (3, 2), ""
-    ),
-    Locale("de-DE", ",", ".", "{d:02}.{m:02}.{y:04}", "{d}. {month} {y}", _GERMAN),
-    Locale("de-AT", ",", ".", "{d:02}.{m:02}.{y:04}", "{d}. {month} {y}", _GERMAN, True),
-    Locale("de-CH", ".", "’", "{d:02}.{m:02}.{y:04}", "{d}. {month} {y}", _GERMAN, True, (3,), ""),
-    Locale("fr-FR", ",", NARROW_NO_BREAK, "{d:02}/{m:02}/{y:04}", "{d} {month} {y}", _FRENCH),
-    Locale("es-ES", ",", ".", "{d:02}/{m:02}/{y:04}", "{d} de {month} de {y}", _SPANISH),
-    Locale("it-IT", ",", ".", "{d:02}/{m:02}/{y:04}", "{d} {month} {y}", _ITALIAN, False, (3,), ""),
-    Locale(
-        "pt-PT",
-        ",",
-        NO_BREAK,
-        "{d:02}/{m:02}/{y:04}",
-        "{d} de {month} de {y}",
-        _PORTUGUESE,
-        False,
-        (3,),
-        "",
-    ),
-    Locale(
-        "pt-BR",
-        ",",
-        ".",
-        "{d:02}/{m:02}/{y:04}",
-        "{d} de {month} de {y}",
-        _PORTUGUESE,
-        True,
-        (3,),
-        "",
-    ),
-    Locale("nl-NL", ",", ".", "{d:02}-{m:02}-{y:04}", "{d} {month} {y}", _DUTCH, True, (3,), ""),
-    Locale(
-        "pl-PL",
-        ",",
-        NO_BREAK,
-        "{d:02}.{m:02}.{y:04}",
-        "{d} {month} {y}",
-        _POLISH,
-        False,
-        (3,),
-        "",
-    ),
-    Locale("sv-SE", ",", NO_BREAK, "{y:04}-{m:02}-{d:02}", "{d} {month} {y}", _SWEDISH),
-    Locale("da-DK", ",", ".", "{d:02}.{m:02}.{y:04}", "{d}. {month} {y}", _DANISH),
-    Locale("nb-NO", ",", NO_BREAK, "{d:02}.{m:02}.{y:04}", "{d}. {month} {y}", _NORWEGIAN),
-    Locale("fi-FI", ",", NO_BREAK, "{d}.{m}.{y:04}", "{d}. {month} {y}", _FINNISH),
-    Locale("cs-CZ", ",", NO_BREAK, "{d:02}.{m:02}.{y:04}", "{d}. {month} {y}", _CZECH),
-    Locale("tr-TR", ",", ".", "{d:02}.{m:02}.{y:04}", "{d} {month} {y}", _TURKISH, True, (3,), ""),
-    Locale(
-        "ja-JP", ".", ",", "{y:04}/{m:02}/{d:02}", "{y}年{month}月{d}日", _NUMBERED, True, (3,), ""
-    ),
-    Locale(
-        "zh-CN", ".", ",", "{y:04}/{m:02}/{d:02}", "{y}年{month}月{d}日", _NUMBERED, True, (3,), ""
-    ),
-    Locale(
-        "ko-KR",
-        ".",
-        ",",
-        "{y:04}. {m:02}. {d:02}.",
-        "{y}년 {month}월 {d}일",
-        _NUMBERED,
-        True,
-        (3,),
-        "",
-    ),
-    # For machines and mixed audiences: ISO dates, a point, thin spaces between thousands.
-    Locale("iso", ".", NARROW_NO_BREAK, "{y:04}-{m:02}-{d:02}", "{y:04}-{m:02}-{d:02}", _NUMBERED),
-)
-LOCALES = {locale.tag: locale for locale in _ALL}
-_BY_LANGUAGE = {tag.split("-")[0]: tag for tag in reversed(LOCALES)}
-
-_SYMBOLS = {
-    "EUR": "€",
-    "USD": "$",
-    "GBP": "£",
-    "JPY": "¥",
-    "CNY": "CN¥",
-    "INR": "₹",
-    "KRW": "₩",
-    "PLN": "zł",
-    "TRY": "₺",
-    "CZK": "Kč",
-    "BRL": "R$",
-    "ILS": "₪",
-}
+@cache
+def _table() -> _Table:
+    read = package_yaml("steward.output", "locales.yaml")
+    months = {name: tuple(words.split()) for name, words in read["months"].items()}
+    locales = {}
+    for each in read["locales"]:
+        sizes = tuple(each.get("group_sizes", (3,)))
+        locales[each["tag"]] = Locale(
+            **{**each, "months": months[each["months"]], "group_sizes": sizes}
+        )
+    by_language = {tag.split("-")[0]: tag for tag in reversed(locales)}
+    return _Table(locales, by_language, read["currencies"])
 
 
 def locale(tag: str) -> Locale:
     """The locale of a tag such as `de-DE`; an unlisted region falls back to its language."""
-    found = LOCALES.get(tag) or LOCALES.get(_BY_LANGUAGE.get(tag.partition("-")[0].lower(), ""))
+    listed, by_language, _ = _table()
+    found = listed.get(tag) or listed.get(by_language.get(tag.partition("-")[0].lower(), ""))
     if found is None:
-        known = ", ".join(sorted(LOCALES))
+        known = ", ".join(sorted(listed))
         message = f"No locale {tag[:20]!r}; choose one of {known}."
         raise Invalid(message, code="unknown-locale", problems=[Problem("/locale", message)])
     return found
@@ -178,7 +63,7 @@ def locale(tag: str) -> Locale:
 
 def currency_symbol(code: str) -> str:
     """The sign of a currency, or its code where a sign would be ambiguous or unknown."""
-    return _SYMBOLS.get(code, code)
+    return _table().currencies.get(code, code)
 
 
 def number(

@@ -24,7 +24,7 @@ _MAX_CELL = 1_000
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Text(_Part):

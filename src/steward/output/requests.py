@@ -47,7 +47,7 @@ class ChartRequest(BaseModel):
     without it); for a heat map both are categories and `value` is measured; for a box plot `y` is measured per `x`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     kind: ChartKind
     x: str | None = None

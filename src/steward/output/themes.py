@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from steward.core import package_yaml
+
 ThemeName = Literal["light", "dark", "print"]
 
 
@@ -27,61 +29,15 @@ class Theme:
     font: str
 
 
-# Paul Tol's "bright" and "light" sets are distinguishable in all common forms of colour blindness; two darker hues
-# complete them to eight.
+def _theme(name: ThemeName, font: str) -> Theme:
+    colours = package_yaml("steward.output", "themes.yaml")[name]
+    lists = {key: tuple(each) for key, each in colours.items() if isinstance(each, list)}
+    return Theme(name=name, font=font, **{**colours, **lists})
+
+
 _SANS = "Liberation Sans, Arial, Helvetica, sans-serif"
-LIGHT = Theme(
-    name="light",
-    background="#ffffff",
-    surface="#f6f8fa",
-    ink="#1f2933",
-    quiet_ink="#52606d",
-    line="#cbd2d9",
-    grid="#e4e7eb",
-    categories=(
-        "#4477aa",
-        "#ee6677",
-        "#228833",
-        "#ccbb44",
-        "#66ccee",
-        "#aa3377",
-        "#332288",
-        "#997700",
-    ),
-    other="#9aa5b1",
-    sequence=("#edf3f9", "#b9d0e6", "#7ea8d0", "#4477aa", "#1f4872"),
-    diverging=("#364b9a", "#6ea6cd", "#c2e4ef", "#eaeccc", "#feda8b", "#f67e4b", "#a50026"),
-    good="#1d7a3a",
-    bad="#b3261e",
-    accent="#2f5d8c",
-    font=_SANS,
-)
-DARK = Theme(
-    name="dark",
-    background="#14181d",
-    surface="#1c2229",
-    ink="#e4e7eb",
-    quiet_ink="#9aa5b1",
-    line="#3e4c59",
-    grid="#2a323b",
-    categories=(
-        "#77aadd",
-        "#ee8866",
-        "#44bb99",
-        "#eedd88",
-        "#99ddff",
-        "#ffaabb",
-        "#8f7ee6",
-        "#bbaa33",
-    ),
-    other="#7b8794",
-    sequence=("#1d2f42", "#2c4f73", "#4477aa", "#7ea8d0", "#c3d9ee"),
-    diverging=("#8fb4e0", "#5d83b5", "#3a5474", "#3a3f45", "#7a5a3c", "#c07a4a", "#f2a97a"),
-    good="#5fc98a",
-    bad="#ff8a80",
-    accent="#8ab8e6",
-    font=_SANS,
-)
+LIGHT = _theme("light", _SANS)
+DARK = _theme("dark", _SANS)
 # A page of paper: the light colours in the typeface of the PDF's text.
 PRINT = Theme(**{**LIGHT.__dict__, "name": "print", "font": "Libertinus Serif"})
 

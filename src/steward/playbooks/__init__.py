@@ -1,6 +1,6 @@
 """Playbooks: documents of work that people author, share, deploy and run; blueprints to start from."""
 
-from steward.playbooks.blueprint import Blueprint, Blueprints, Bring, Sample
+from steward.playbooks.blueprint import Blueprint, Bring
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.comparison import Comparison
 from steward.playbooks.compiling import TELLING, compiled
@@ -49,14 +49,13 @@ from steward.playbooks.trigger import (
     EVENTS,
     MOMENT,
     TRIGGERS,
-    Arrival,
     Looking,
     Source,
     Taken,
     Trigger,
 )
 from steward.playbooks.trigger_desk import Action, Shown, TriggerDesk
-from steward.playbooks.trigger_events import EventState, Stored, TriggerEvent
+from steward.playbooks.trigger_events import EventState, TriggerEvent
 from steward.playbooks.triggers.chat_message import THREADS
 from steward.playbooks.triggers.run_ended import WATCHED_PLAYBOOKS
 
@@ -77,9 +76,7 @@ __all__ = [
     "Action",
     "AgentPast",
     "Allowed",
-    "Arrival",
     "Blueprint",
-    "Blueprints",
     "Bring",
     "Card",
     "Change",
@@ -96,14 +93,12 @@ __all__ = [
     "Playbook",
     "Playbooks",
     "Revision",
-    "Sample",
     "ShadowComparison",
     "Sharing",
     "Shown",
     "Source",
     "SourceFile",
     "State",
-    "Stored",
     "Subscription",
     "Surroundings",
     "Taken",

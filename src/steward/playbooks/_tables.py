@@ -24,6 +24,8 @@ from steward.store import (
     TypedText,
     id_column,
     metadata,
+    optional,
+    required,
     scope_columns,
 )
 
@@ -48,8 +50,7 @@ playbooks = Table(
     # What its triggers need to be taken back.
     Column("armed", Json, nullable=False),
     Column("created_by", String(40), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     Column("deleted_at", Moment),
     # Counts every change, for ETags.
     Column("version", Integer, nullable=False),
@@ -82,16 +83,14 @@ deployments = Table(
     metadata,
     *scope_columns(),
     Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("revision", Integer, nullable=False),
+    *required(Integer, "number", "revision"),
     # How it came about: deploy, rollback, canary, shadow.
     Column("kind", String(20), nullable=False),
     # The deployment whose parts it has once more, as after a rollback.
     Column("of", Integer),
     # One hash over everything that is pinned.
     Column("hash", String(64), nullable=False),
-    Column("pins", Json, nullable=False),
-    Column("checks", Json, nullable=False),
+    *required(Json, "pins", "checks"),
     Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -106,8 +105,7 @@ shadows = Table(
     *scope_columns(),
     # The last version of a playbook that ran beside the deployed one.
     Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
-    Column("deployment", Integer, nullable=False),
-    Column("percent", Integer, nullable=False),
+    *required(Integer, "deployment", "percent"),
     Column("spend", Boolean, nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -152,8 +150,7 @@ drafts = Table(
     metadata,
     *scope_columns(),
     # The playbook, or `new` for a flow that was never saved.
-    Column("about", String(40), nullable=False),
-    Column("user_id", String(40), nullable=False),
+    *required(String(40), "about", "user_id"),
     Column("text", TypedText(), nullable=False),
     Column("layout", TypedJson(), nullable=False),
     # Text, layout and version of the playbook from which it was changed.
@@ -174,8 +171,7 @@ tests = Table(
     Column("name", TypedText(200), nullable=False),
     Column("inputs", TypedJson(), nullable=False),
     # What stands in for effects, models and people.
-    Column("rehearsal", TypedJson(), nullable=False),
-    Column("expected", TypedJson(), nullable=False),
+    *required(TypedJson(), "rehearsal", "expected"),
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     Index("ix_playbook_tests_playbook_id", "playbook_id"),
@@ -187,16 +183,13 @@ subscriptions = Table(
     id_column(primary_key=True),
     *scope_columns(),
     # One for a trigger's name over all revisions of its playbook.
-    Column("playbook_id", String(40), nullable=False),
-    Column("name", String(40), nullable=False),
-    Column("type", String(40), nullable=False),
+    *required(String(40), "playbook_id", "name", "type"),
     Column("revision", Integer, nullable=False),
     Column("settings", TypedJson(), nullable=False),
     # What it starts, pinned when the revision was deployed; its inputs are added for each event.
     Column("request", Json, nullable=False),
     Column("author", String(40), nullable=False),
-    Column("armed", Integer, nullable=False),
-    Column("enabled", Integer, nullable=False),
+    *required(Integer, "armed", "enabled"),
     # Counts the addresses it had: a new number makes the old address worthless.
     Column("address", Integer, nullable=False),
     Column("cursor", Json),
@@ -208,11 +201,9 @@ subscriptions = Table(
     Column("failures", Integer, nullable=False),
     Column("failing_since", Moment),
     Column("failing_why", ReportedText(400)),
-    Column("last_at", Moment),
-    Column("silent_since", Moment),
+    *optional(Moment, "last_at", "silent_since"),
     Column("duplicates", BigInteger, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     UniqueConstraint("playbook_id", "name"),
 )
 
@@ -235,10 +226,8 @@ trigger_events = Table(
     Column("replay_of", String(40)),
     Column("attempts", Integer, nullable=False),
     Column("run_id", String(40), info=OUTLIVES_RUN),
-    Column("received_at", Moment, nullable=False),
-    Column("due_at", Moment, nullable=False),
-    Column("started_at", Moment),
-    Column("ended_at", Moment),
+    *required(Moment, "received_at", "due_at"),
+    *optional(Moment, "started_at", "ended_at"),
     Index("ix_trigger_events_trigger_id_state_due_at", "trigger_id", "state", "due_at"),
     Index("ix_trigger_events_trigger_id_same", "trigger_id", "same"),
     Index("ix_trigger_events_state_due_at", "state", "due_at"),

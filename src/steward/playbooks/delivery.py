@@ -15,7 +15,7 @@ _YEAR: Final = 366 * 86_400
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class Once(Part):

@@ -77,7 +77,7 @@ Tag = Annotated[str, Field(max_length=40), AfterValidator(_plain), AfterValidato
 
 
 class Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class PlaybookBudget(Document):

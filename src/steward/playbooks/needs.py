@@ -132,7 +132,7 @@ class Needs:
 
 def said_of(problems: Sequence[Problem]) -> str:
     """All of them in sentences."""
-    return " ".join(_sentence(each.message) for each in problems)
+    return " ".join(f"{each.message[:1].upper()}{each.message[1:]}." for each in problems)
 
 
 def _named(schema: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[DataNeed]:
@@ -235,7 +235,3 @@ def _instead(name: str, known: list[str]) -> str:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
-
-
-def _sentence(said: str) -> str:
-    return f"{said[:1].upper()}{said[1:]}."

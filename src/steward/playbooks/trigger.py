@@ -102,7 +102,7 @@ class Source(ABC):
 
 
 class Trigger(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     title: ClassVar[str] = ""
     """What an editor calls it; nothing: its type."""

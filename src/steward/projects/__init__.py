@@ -1,6 +1,6 @@
 """Projects as code: a project as files that Git can hold, planned, applied, compared and taken back."""
 
-from steward.projects.applies import Applied, Applies
+from steward.projects.applies import Applies
 from steward.projects.folder import LARGEST_FILE, MOST_FILES
 from steward.projects.kinds import (
     AgentKind,
@@ -19,7 +19,6 @@ __all__ = [
     "LARGEST_FILE",
     "MOST_FILES",
     "AgentKind",
-    "Applied",
     "Applies",
     "BudgetKind",
     "ConnectionKind",

@@ -18,7 +18,7 @@ _Text = Annotated[str, Field(min_length=1, max_length=300)]
 class Values(BaseModel):
     """What differs between environments; everything else is the same in all of them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     format: Literal[1] = 1
     connections: dict[_Text, _Text] = Field(

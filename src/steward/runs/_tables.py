@@ -13,7 +13,16 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store import OUTLIVES_RUN, Json, Moment, id_column, metadata, scope_columns
+from steward.store import (
+    OUTLIVES_RUN,
+    Json,
+    Moment,
+    id_column,
+    metadata,
+    optional,
+    required,
+    scope_columns,
+)
 
 runs = Table(
     "runs",
@@ -32,8 +41,7 @@ runs = Table(
     Column("control_by", String(40)),
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
-    Column("started_at", Moment),
-    Column("ended_at", Moment),
+    *optional(Moment, "started_at", "ended_at"),
     Column("parent_id", String(40)),
     Column("parent_key", String(400)),
     Column("root_id", String(40), nullable=False),
@@ -41,8 +49,7 @@ runs = Table(
     # The lease: whoever holds the highest epoch may append; everyone else is fenced off.
     Column("epoch", BigInteger, nullable=False),
     Column("holder", String(80)),
-    Column("lease_until", Moment),
-    Column("wake_at", Moment),
+    *optional(Moment, "lease_until", "wake_at"),
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", String(64), nullable=False),
     # Drives that ended with their worker, one after the other without a new entry; and the last entry then.
@@ -64,9 +71,7 @@ journal = Table(
     metadata,
     Column("run_id", String(40), ForeignKey("runs.id"), nullable=False),
     Column("seq", BigInteger, nullable=False),
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
-    Column("kind", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id", "kind"),
     Column("key", String(400), nullable=False),
     Column("body", Text, nullable=False),
     Column("hash", String(64), nullable=False),
@@ -78,8 +83,7 @@ journal = Table(
 heads = Table(
     "run_heads",
     metadata,
-    Column("org_id", String(40), nullable=False),
-    Column("project_id", String(40), nullable=False),
+    *required(String(40), "org_id", "project_id"),
     # One log a project, its lines numbered without a gap.
     Column("position", BigInteger, nullable=False),
     Column("run_id", String(40), nullable=False, index=True, info=OUTLIVES_RUN),
@@ -117,8 +121,7 @@ schedules = Table(
     metadata,
     id_column(primary_key=True),
     *scope_columns(),
-    Column("name", String(200), nullable=False),
-    Column("cron", String(200), nullable=False),
+    *required(String(200), "name", "cron"),
     Column("time_zone", String(80), nullable=False),
     Column("missed", String(10), nullable=False),
     Column("request", Json, nullable=False),
@@ -139,6 +142,5 @@ workers = Table(
     Column("queues", String(100), nullable=False),
     Column("concurrency", Integer, nullable=False),
     Column("version", String(40), nullable=False),
-    Column("started_at", Moment, nullable=False),
-    Column("seen_at", Moment, nullable=False),
+    *required(Moment, "started_at", "seen_at"),
 )

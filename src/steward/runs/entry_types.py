@@ -171,7 +171,7 @@ def _owner(key: str) -> str:
 class _Data(BaseModel):
     """What an entry holds; a later version may add to it."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
 
 class Failure(_Data):
@@ -282,7 +282,7 @@ class Attempt(_Data):
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     seq: int
     at: str

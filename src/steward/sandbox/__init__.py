@@ -5,19 +5,10 @@ from typing import TYPE_CHECKING
 from steward.core.lazy_doors import lazily
 from steward.sandbox import query_plan
 from steward.sandbox.compile_plan import compile_plan
-from steward.sandbox.contract import (
-    Column,
-    Dataset,
-    Envelope,
-    Limits,
-    Refusal,
-    Request,
-    Response,
-    Tier,
-)
+from steward.sandbox.contract import Column, Dataset, Envelope, Limits, Request, Response
 from steward.sandbox.door import Sandbox
 from steward.sandbox.guard_python import check
-from steward.sandbox.providers import Place, Provider, add_provider, load_providers
+from steward.sandbox.providers import Place, Provider, load_providers
 from steward.sandbox.providers.embedded import Embedded
 from steward.sandbox.query_plan import QueryPlan
 from steward.sandbox.refused import Refused
@@ -36,14 +27,11 @@ __all__ = [
     "Place",
     "Provider",
     "QueryPlan",
-    "Refusal",
     "Refused",
     "Request",
     "Response",
     "Sandbox",
-    "Tier",
     "Walls",
-    "add_provider",
     "check",
     "check_sql",
     "compile_plan",

@@ -28,7 +28,14 @@ from steward.store.holds import (
     refused,
 )
 from steward.store.logical import Change, Changes, End
-from steward.store.migrate import knows_revision, latest_revision, migrate, schema_revision
+from steward.store.migrate import (
+    Downgraded,
+    downgrade,
+    knows_revision,
+    latest_revision,
+    migrate,
+    schema_revision,
+)
 from steward.store.notices import Notice, Notices
 from steward.store.secret_sources import SecretSources
 from steward.store.secrets import (
@@ -49,6 +56,8 @@ from steward.store.tables import (
     Sequence64,
     id_column,
     metadata,
+    optional,
+    required,
     scope_columns,
 )
 
@@ -70,6 +79,7 @@ __all__ = [
     "Changes",
     "Contents",
     "Database",
+    "Downgraded",
     "End",
     "EventLog",
     "FileBlobs",
@@ -99,6 +109,7 @@ __all__ = [
     "backup",
     "check_digest",
     "checked_chunks",
+    "downgrade",
     "encrypt_again",
     "events",
     "hold_of",
@@ -112,8 +123,10 @@ __all__ = [
     "open_holds",
     "open_keyring",
     "opened",
+    "optional",
     "refused",
     "require_no_secrets",
+    "required",
     "restore",
     "schema_revision",
     "scope_columns",

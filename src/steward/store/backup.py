@@ -40,7 +40,7 @@ _ENTRY_NAME = re.compile(r"[a-z0-9_]{1,100}\.(ndjson|json)")
 
 
 class Manifest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     schema_version: Literal[1] = 1
     steward_version: str

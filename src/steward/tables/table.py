@@ -29,6 +29,8 @@ class Table:
     source: str
     columns: tuple[Column, ...]
     rows: int | None = None
+    files: tuple[Path, ...] = ()
+    """The files that `source` reads, where they are known: parts of a version."""
 
     @property
     def column_names(self) -> tuple[str, ...]:

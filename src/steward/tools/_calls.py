@@ -31,7 +31,7 @@ _PATIENCE: Final = 5.0
 class ToolSettings(BaseModel):
     """Base of what a project allows a tool; unknown names are refused, so that a typo allows nothing."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 S = TypeVar("S", bound=ToolSettings)

@@ -87,12 +87,8 @@ def deleted(notes: Sequence[Note], summary: str) -> Outcome:
     return Outcome(
         value={"deleted": len(ids)},
         summary=summary,
-        inverse=_inverse(notes[0].agent, ids) if ids else None,
+        inverse={"agent": notes[0].agent, "notes": list(ids)} if ids else None,
     )
-
-
-def _inverse(agent: str, ids: Sequence[str]) -> Json:
-    return {"agent": agent, "notes": list(ids)}
 
 
 @in_thread_of_call

@@ -1,10 +1,8 @@
 """What tools that run code of people and agents share: datasets in, limits within caps, failures in plain words."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -20,7 +18,6 @@ from pydantic import (
 
 from steward.broker import PLAIN, TARGET, Arguments, Cost, Outcome, ToolContext
 from steward.core import Invalid, Problem, StewardError, TooLarge, Unavailable
-from steward.tables import Table
 from steward.tools._calls import ToolSettings, bench, off_loop, plain, settings_of, source
 from steward.tools._commits import inputs, workspace
 from steward.tools._installation import SANDBOX
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from steward.sandbox import Limits, Request, Response
 
 SETTINGS: Final = "sandbox"
-_PART = re.compile(r"[0-9a-f]{64}")
 _MOST_DATASETS = 200
 _MIB = 1 << 20
 
@@ -234,7 +230,7 @@ def _request(context: ToolContext, job: Job) -> "tuple[list[Dataset], Request]":
             Readable(
                 name=each.name,
                 source=table.source,
-                files=parts_of(table),
+                files=sorted(map(str, table.files)),
                 columns=[Column(name=column.name, type=column.type) for column in each.columns],
             )
         )
@@ -279,16 +275,6 @@ def _limits(most: SandboxSettings, job: Job) -> "Limits":
         rows=job.rows,
         files_bytes=most.files_mb * _MIB,
     )
-
-
-def parts_of(table: Table) -> list[str]:
-    """The files that a table's FROM item reads: its only texts that are paths named by a digest."""
-    import sqlglot
-
-    tokens = sqlglot.tokenize(table.source, read="duckdb")
-    texts = (token.text for token in tokens if token.token_type.name == "STRING")
-    paths = (Path(text) for text in texts if text.startswith("/"))
-    return sorted({str(path) for path in paths if _PART.fullmatch(path.name)})
 
 
 def _refuse_failed(response: "Response", job: Job) -> None:

@@ -41,11 +41,19 @@ def table(
 ) -> Table:
     """The version as a table for operations; `within` leaves out parts that hold no such value."""
     only = None if within is None else segments_within(manifest, within)
+    files: dict[Path, None] = {}
+
+    def located(digest: str) -> Path:
+        path = locate(digest)
+        files[path] = None
+        return path
+
     return Table(
         name=name,
-        source=source(manifest, locate, Reading(only=only, ordered=ordered)),
+        source=source(manifest, located, Reading(only=only, ordered=ordered)),
         columns=manifest.public_columns,
         rows=manifest.rows if only is None else None,
+        files=tuple(files),
     )
 
 

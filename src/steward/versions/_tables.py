@@ -33,6 +33,7 @@ from steward.store import (
     TypedText,
     id_column,
     metadata,
+    required,
     scope_columns,
 )
 
@@ -147,12 +148,10 @@ versions = Table(
     metadata,
     *scope_columns(),
     _digest("id"),
-    Column("rows", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
+    *required(BigInteger, "rows", "bytes"),
     Column("columns", Json, nullable=False),
     Column("manifest", LargeBinary, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("touched_at", Moment, nullable=False),
+    *required(Moment, "created_at", "touched_at"),
     PrimaryKeyConstraint("project_id", "id"),
 )
 

@@ -129,7 +129,12 @@ def write_parts(
     for rows in counts:
         bounds.append((start, start + rows - 1))
         start += rows
-    stats = [_stats(connection, table, columns, measure, low, high) for low, high in bounds]
+    stats = [
+        measured_stats(
+            connection, f"{table} WHERE rowid BETWEEN {low} AND {high}", columns, measure
+        )
+        for low, high in bounds
+    ]
     names = ", ".join(quote(column.stored_name) for column in columns)
     files = _copy_all(
         connection,
@@ -191,19 +196,6 @@ def _width(column: StoredColumn) -> str:
     if any(mark in column.stored_type for mark in "[(") and "DECIMAL" not in column.stored_type[:7]:
         return f"coalesce(strlen(CAST({name} AS VARCHAR)), 0)"
     return "8"
-
-
-def _stats(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: Sequence[StoredColumn],
-    measure: Sequence[str],
-    low: int,
-    high: int,
-) -> Stats:
-    return measured_stats(
-        connection, f"{table} WHERE rowid BETWEEN {low} AND {high}", columns, measure
-    )
 
 
 def measured_stats(

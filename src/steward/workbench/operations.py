@@ -31,7 +31,7 @@ _PREVIEW_CELLS = 200
 
 
 class _Arguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
 
 class JoinArguments(_Arguments):

@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skills_ref.validator import validate  # type: ignore[import-untyped]
 
-from steward.agents.skills import builtin_skills, check, skill_text, tools_for
+from steward.agents.skills import check, skill_text
 from steward.agents.skills.archives import pack, read_folder
+from steward.agents.skills.builtin import builtin_skills
 from steward.agents.skills.model import refused
+from steward.agents.skills.prompts import tools_for
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid
 from steward.tools import load_tools

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 
 from steward.app.sign_on import CheckedWay
 from steward.connections import Http
-from steward.identity.sign_on import Issuers, Provider, ProviderDocument, RoleRule
+from steward.identity.sign_on import Issuers, Provider, ProviderDocument
+from steward.identity.sign_on.providers import RoleRule
 from steward.testing import Installation
 
 SECRET = "s3cret-of-steward"

@@ -1,4 +1,5 @@
 /** Messages asked as a stream: queries that run at once, and turns of conversations. */
+import { t } from '@lingui/core/macro';
 import { createParser } from 'eventsource-parser';
 import type { Asked } from './chat-types';
 import { api, bodyOf } from './client';
@@ -87,7 +88,7 @@ export async function ask(
   });
   // Assigned by the callback, which the compiler does not follow.
   const found = answer as ChatAnswer | null;
-  if (found === null) throw new TypeError('The connection ended before the result came.');
+  if (found === null) throw new TypeError(t`The connection ended before the result came.`);
   return found;
 }
 

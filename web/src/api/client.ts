@@ -1,4 +1,5 @@
 /** The typed HTTP client: adds the CSRF token, turns refusals into ApiError and notices a lost session. */
+import { t } from '@lingui/core/macro';
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { ApiError } from './errors';
 import type { paths } from './schema';
@@ -72,7 +73,7 @@ export async function bodyOf<Body>(
 ): Promise<Answer<NonNullable<Body>>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
-    throw new TypeError('The server answered without the expected content.');
+    throw new TypeError(t`The server answered without the expected content.`);
   }
   return data as Answer<NonNullable<Body>>;
 }

@@ -1,4 +1,5 @@
 /** Datasets of a project: list, one dataset, its rows, where it comes from and its export. */
+import { t } from '@lingui/core/macro';
 import { queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import type { Lineage, RowFilter, RowPage } from './data-types';
@@ -7,11 +8,11 @@ import { listQuery } from './lists';
 import { workOf } from './long-work';
 
 export const EXPORT_FORMATS = [
-  { value: 'csv', label: 'CSV' },
-  { value: 'xlsx', label: 'Excel' },
-  { value: 'parquet', label: 'Parquet' },
-  { value: 'delta', label: 'Delta table (zip)' },
-  { value: 'iceberg', label: 'Iceberg table (zip)' },
+  { value: 'csv', label: t`CSV` },
+  { value: 'xlsx', label: t`Excel` },
+  { value: 'parquet', label: t`Parquet` },
+  { value: 'delta', label: t`Delta table (zip)` },
+  { value: 'iceberg', label: t`Iceberg table (zip)` },
 ] as const;
 
 export function datasetsQuery(projectId: string, branch = 'main') {

@@ -1,4 +1,5 @@
 /** One error type for everything that can go wrong between this page and the server. */
+import { t } from '@lingui/core/macro';
 
 export interface FieldError {
   /** JSON pointer to the part of the request that was refused, such as `/name`. */
@@ -60,8 +61,8 @@ export class ApiError extends Error {
     return new ApiError({
       status: 0,
       code: 'unreachable',
-      title: 'The server cannot be reached',
-      detail: 'Check your connection and that Steward is running, then try again.',
+      title: t`The server cannot be reached`,
+      detail: t`Check your connection and that Steward is running, then try again.`,
       requestId: null,
       retryAfterSeconds: null,
       fields: [],
@@ -75,7 +76,7 @@ export class ApiError extends Error {
     return new ApiError({
       status: response.status,
       code: text(problem.code) ?? `http_${response.status}`,
-      title: text(problem.title) ?? `The server answered ${response.status}`,
+      title: text(problem.title) ?? t`The server answered ${response.status}`,
       detail: text(problem.detail) ?? '',
       requestId: response.headers.get('X-Request-ID') ?? text(problem.instance),
       retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
@@ -109,8 +110,8 @@ function fieldErrors(value: unknown): FieldError[] {
 }
 
 const NOWHERE = {
-  title: 'There is nothing at this address',
-  detail: 'A part of it may be missing or mistyped. Open what you look for from its list.',
+  title: t`There is nothing at this address`,
+  detail: t`A part of it may be missing or mistyped. Open what you look for from its list.`,
 };
 
 /** Whether the address itself was refused: which pattern it should match says nothing to people. */
@@ -133,7 +134,7 @@ export function explain(error: unknown): {
     return { title: error.title, detail: error.detail, requestId: error.requestId };
   }
   const detail = error instanceof Error ? error.message : String(error);
-  return { title: 'Something went wrong on this page', detail, requestId: null };
+  return { title: t`Something went wrong on this page`, detail, requestId: null };
 }
 
 /** Messages by form field, for errors whose pointer names a top-level field of the request. */

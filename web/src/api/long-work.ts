@@ -1,4 +1,5 @@
 /** Long work is a run of one call: followed by asking, cancelled, found again after a reload, and what it found. */
+import { t } from '@lingui/core/macro';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { ApiError } from './errors';
@@ -34,9 +35,9 @@ export interface LongWork {
 }
 
 const WAITS: Partial<Record<RunDocument['status'], string>> = {
-  queued: 'Waiting to start',
-  waiting_for_approval: 'Waiting for approval in the inbox',
-  blocked: 'Waiting for an answer in the inbox',
+  queued: t`Waiting to start`,
+  waiting_for_approval: t`Waiting for approval in the inbox`,
+  blocked: t`Waiting for an answer in the inbox`,
 };
 
 export function workOf(run: RunDocument): LongWork {
@@ -46,7 +47,7 @@ export function workOf(run: RunDocument): LongWork {
     id: run.id,
     title: run.title,
     status: run.status,
-    doing: WAITS[run.status] ?? call?.doing ?? 'Working',
+    doing: WAITS[run.status] ?? call?.doing ?? t`Working`,
     done: call?.done ?? 0,
     total: call?.total ?? null,
     result: output?.value ?? null,
@@ -105,8 +106,8 @@ export function workError(work: LongWork): ApiError | null {
   return new ApiError({
     status: 422,
     code: work.error?.code ?? work.status,
-    title: isCancelled ? 'Cancelled' : `${work.title} failed`,
-    detail: work.error?.message ?? (isCancelled ? 'Nothing was changed.' : ''),
+    title: isCancelled ? t`Cancelled` : t`${work.title} failed`,
+    detail: work.error?.message ?? (isCancelled ? t`Nothing was changed.` : ''),
     requestId: null,
     retryAfterSeconds: null,
     fields: [],

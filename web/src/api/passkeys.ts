@@ -1,4 +1,5 @@
 /** Passkeys of the signed-in person, and signing in with one. */
+import { t } from '@lingui/core/macro';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { meKey, sessionKey } from './keys';
@@ -76,8 +77,8 @@ async function answered(asked: Promise<Credential | null>): Promise<Record<strin
     const known = error instanceof DOMException && error.name === 'InvalidStateError';
     throw new Error(
       known
-        ? 'This device already holds a passkey for your account.'
-        : 'The browser did not use a passkey: you cancelled, it took too long, or there is none for this address.',
+        ? t`This device already holds a passkey for your account.`
+        : t`The browser did not use a passkey: you cancelled, it took too long, or there is none for this address.`,
       { cause: error },
     );
   }

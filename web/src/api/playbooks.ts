@@ -1,4 +1,5 @@
 /** Playbooks: the library, their revisions and deployments, and blueprints to start from. */
+import { t } from '@lingui/core/macro';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
@@ -270,7 +271,7 @@ export function useOtherData(projectId: string) {
           params: matching(projectId, playbook),
           body: {
             document: { ...playbook.document, data },
-            message: `Reads ${other.source} as ${other.dataset}`,
+            message: t`Reads ${other.source} as ${other.dataset}`,
           },
         }),
       );

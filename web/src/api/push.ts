@@ -1,4 +1,5 @@
 /** Messages on this device about what waits: the browser's subscription, and the devices the server knows. */
+import { t } from '@lingui/core/macro';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { meKey } from './keys';
@@ -51,7 +52,7 @@ export function useRemovePushDevice() {
 async function subscription(publicKey: string): Promise<PushSubscriptionJSON> {
   if ((await Notification.requestPermission()) !== 'granted') {
     throw new Error(
-      'The browser does not allow notifications from this address. Allow them in the settings of the site, then try again.',
+      t`The browser does not allow notifications from this address. Allow them in the settings of the site, then try again.`,
     );
   }
   await navigator.serviceWorker.register('/sw.js');
@@ -61,7 +62,7 @@ async function subscription(publicKey: string): Promise<PushSubscriptionJSON> {
     return (await pushManager.subscribe(options)).toJSON();
   } catch (error) {
     throw new Error(
-      'The browser could not reach its push service. Check the connection of this device and try again.',
+      t`The browser could not reach its push service. Check the connection of this device and try again.`,
       { cause: error },
     );
   }

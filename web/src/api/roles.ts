@@ -1,4 +1,5 @@
 /** Roles, lowest to highest, and what each may do in words. A runner stands apart: acts, and sees only what is theirs. */
+import { t } from '@lingui/core/macro';
 import type { Role } from './types';
 
 const ROLES = [
@@ -11,16 +12,25 @@ const ROLES = [
 ] as const satisfies Role[];
 
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
-  runner: 'Runs the playbooks shared with them, sees nothing else',
-  viewer: 'Sees everything, changes nothing',
-  operator: 'Starts runs, answers their questions, approves',
-  editor: 'Changes data and how work is done',
-  admin: 'Manages people, secrets and settings',
-  owner: 'Everything, also deleting the project',
+  runner: t`Runs the playbooks shared with them, sees nothing else`,
+  viewer: t`Sees everything, changes nothing`,
+  operator: t`Starts runs, answers their questions, approves`,
+  editor: t`Changes data and how work is done`,
+  admin: t`Manages people, secrets and settings`,
+  owner: t`Everything, also deleting the project`,
+};
+
+const NAMES: Record<Role, string> = {
+  runner: t`Runner`,
+  viewer: t`Viewer`,
+  operator: t`Operator`,
+  editor: t`Editor`,
+  admin: t`Admin`,
+  owner: t`Owner`,
 };
 
 export function roleName(role: Role): string {
-  return role.charAt(0).toUpperCase() + role.slice(1);
+  return NAMES[role];
 }
 
 export function roleAtLeast(role: Role, minimum: Role): boolean {

@@ -1,4 +1,5 @@
 /** Skills of a project: list, one with its files, versions, and what changes them. */
+import { t } from '@lingui/core/macro';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
@@ -196,7 +197,7 @@ export function useImportSkills(projectId: string) {
       api.POST('/api/v1/projects/{project_id}/skills/import', {
         params: {
           path: { project_id: projectId },
-          query: { replace, message: `Imported from ${file.name}`.slice(0, 400) },
+          query: { replace, message: t`Imported from ${file.name}`.slice(0, 400) },
         },
         headers: { 'Content-Type': 'application/zip' },
         // The schema calls bytes a string; they are sent as they are.

@@ -1,4 +1,5 @@
 /** The person's menu: own pages, light or dark, documentation, sign out. */
+import { t } from '@lingui/core/macro';
 import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { BookOpen, ChevronsUpDown, LogOut, Play } from 'lucide-react';
@@ -28,7 +29,7 @@ export function AccountMenu() {
     </>
   );
   return (
-    <DropMenu side="above" label="Account" hint="Account menu" button={button}>
+    <DropMenu side="above" label={t`Account`} hint={t`Account menu`} button={button}>
       <DropMenuLabel>{user.email}</DropMenuLabel>
       {registry.account.map(({ path, title, icon: Icon }) => (
         <DropMenuItem
@@ -40,8 +41,8 @@ export function AccountMenu() {
         </DropMenuItem>
       ))}
       <DropMenuLine />
-      <div role="group" aria-label="Appearance">
-        <DropMenuLabel>Appearance</DropMenuLabel>
+      <div role="group" aria-label={t`Appearance`}>
+        <DropMenuLabel>{t`Appearance`}</DropMenuLabel>
         {COLOUR_SCHEMES.map(({ value, label }) => (
           <DropMenuItem
             key={value}
@@ -60,14 +61,14 @@ export function AccountMenu() {
             void navigate({ to: projectPath(project.id), search: { dialog: 'tour' } })
           }
         >
-          Take the tour
+          {t`Take the tour`}
         </DropMenuItem>
       )}
       <DropMenuItem icon={<BookOpen size={14} aria-hidden />} onSelect={openDocumentation}>
-        Documentation
+        {t`Documentation`}
       </DropMenuItem>
       <DropMenuItem icon={<LogOut size={14} aria-hidden />} onSelect={leave}>
-        Sign out
+        {t`Sign out`}
       </DropMenuItem>
     </DropMenu>
   );

@@ -1,4 +1,5 @@
 /** The dialog that creates a project and opens it. */
+import { t } from '@lingui/core/macro';
 import { Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
@@ -12,7 +13,7 @@ import { projectPath } from './project';
 export default function CreateProject() {
   const { opened, close } = useDialog('new-project');
   return (
-    <Modal opened={opened} onClose={close} title="New project">
+    <Modal opened={opened} onClose={close} title={t`New project`}>
       <ProjectForm onCancel={close} />
     </Modal>
   );
@@ -23,7 +24,7 @@ function ProjectForm({ onCancel }: { onCancel: () => void }) {
   const navigate = useNavigate();
   const form = useForm({
     initialValues: { name: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Give the project a name.' : null) },
+    validate: { name: (name) => (name.trim() === '' ? t`Give the project a name.` : null) },
   });
   const submit = form.onSubmit(({ name }) =>
     create.mutate(name.trim(), {
@@ -35,15 +36,15 @@ function ProjectForm({ onCancel }: { onCancel: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="Name"
-          description="People, files, tokens and secrets belong to a project."
-          placeholder="Customer data"
+          label={t`Name`}
+          description={t`People, files, tokens and secrets belong to a project.`}
+          placeholder={t`Customer data`}
           maxLength={100}
           data-autofocus
           {...form.getInputProps('name')}
         />
         <FormError error={create.error} />
-        <FormFooter submit="Create project" isPending={create.isPending} onCancel={onCancel} />
+        <FormFooter submit={t`Create project`} isPending={create.isPending} onCancel={onCancel} />
       </Stack>
     </form>
   );

@@ -1,4 +1,5 @@
 /** How many things wait for the signed-in person. */
+import { t } from '@lingui/core/macro';
 import { VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { inboxQuery } from '@/api/inbox';
@@ -18,7 +19,7 @@ export function InboxBadge({ projectId, className = classes.badge }: Props) {
   return (
     <span className={className}>
       <span aria-hidden>{count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}</span>
-      <VisuallyHidden>, {count} waiting</VisuallyHidden>
+      <VisuallyHidden>{t`, ${count} waiting`}</VisuallyHidden>
     </span>
   );
 }

@@ -1,4 +1,5 @@
 /** The navigation: only pages that exist and that the person's role may use. */
+import { t } from '@lingui/core/macro';
 import { Kbd, UnstyledButton } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { ChevronRight, Search } from 'lucide-react';
@@ -27,7 +28,7 @@ export function Navigation({ onSearch, onNotifications, onNavigate }: Props) {
         <ProjectSwitcher />
         <UnstyledButton className={classes.search} onClick={onSearch}>
           <Search size={14} aria-hidden />
-          <span className={classes.grow}>Search</span>
+          <span className={classes.grow}>{t`Search`}</span>
           <Kbd size="xs">{MODIFIER} K</Kbd>
         </UnstyledButton>
       </div>
@@ -55,7 +56,7 @@ function PageLinks({ project, onNavigate }: { project: ProjectRef; onNavigate: (
     place.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [pathname]);
   return (
-    <nav aria-label="Pages" className={classes.links} ref={place}>
+    <nav aria-label={t`Pages`} className={classes.links} ref={place}>
       {[...sections].map(([section, pages]) => {
         const title = SECTIONS[section];
         return title === null ? (

@@ -1,4 +1,5 @@
 /** The navigation of small screens; fetched when first opened. */
+import { t } from '@lingui/core/macro';
 import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './Shell.module.css';
@@ -16,7 +17,7 @@ export default function NavigationDrawer({ opened, onClose, children }: Props) {
       onClose={onClose}
       size="17rem"
       withCloseButton={false}
-      attributes={{ content: { 'aria-label': 'Navigation' } }}
+      attributes={{ content: { 'aria-label': t`Navigation` } }}
       classNames={{ body: classes.drawer }}
     >
       {children}

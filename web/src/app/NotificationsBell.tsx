@@ -1,4 +1,5 @@
 /** The bell with the number of unread notifications. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Bell } from 'lucide-react';
@@ -27,8 +28,8 @@ export function NotificationsBell({
       color="gray"
       size="lg"
       className={classes.bell}
-      title="Notifications"
-      aria-label={unread > 0 ? `Notifications, ${count} unread` : 'Notifications'}
+      title={t`Notifications`}
+      aria-label={unread > 0 ? t`Notifications, ${count} unread` : t`Notifications`}
       onClick={onClick}
     >
       <Bell size={17} aria-hidden />

@@ -1,4 +1,5 @@
 /** The notifications of a project, newest first; opening one marks it read. */
+import { t } from '@lingui/core/macro';
 import { Button, Drawer, Group, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -42,7 +43,7 @@ export default function NotificationsDrawer({ projectId, opened, onClose }: Prop
       onClose={onClose}
       position="right"
       size="26rem"
-      title="Notifications"
+      title={t`Notifications`}
       classNames={{ body: classes.body }}
     >
       <NotificationList projectId={projectId} onClose={onClose} />
@@ -71,8 +72,8 @@ function NotificationList({ projectId, onClose }: Omit<Props, 'opened'>) {
   }
   if (notes.length === 0) {
     return (
-      <EmptyState icon={BellOff} title="Nothing new">
-        Results, questions and problems of this project will be told here.
+      <EmptyState icon={BellOff} title={t`Nothing new`}>
+        {t`Results, questions and problems of this project will be told here.`}
       </EmptyState>
     );
   }
@@ -80,7 +81,7 @@ function NotificationList({ projectId, onClose }: Omit<Props, 'opened'>) {
     <>
       <Group justify="space-between" px="md" pb="xs">
         <Text size="xs" c="dimmed">
-          {unread === 0 ? 'All read' : `${unread} unread`}
+          {unread === 0 ? t`All read` : t`${unread} unread`}
         </Text>
         <Button
           variant="subtle"
@@ -88,7 +89,7 @@ function NotificationList({ projectId, onClose }: Omit<Props, 'opened'>) {
           disabled={unread === 0}
           onClick={() => markRead.mutate({ all: true }, { onError: showFailure })}
         >
-          Mark all as read
+          {t`Mark all as read`}
         </Button>
       </Group>
       <ul className={classes.list}>
@@ -116,7 +117,7 @@ function NotificationItem({ note, onOpen }: { note: Notification; onOpen: () => 
           <RelativeTime value={note.created_at} />
         </span>
       </span>
-      {unread && <span className={classes.dot} role="img" aria-label="unread" />}
+      {unread && <span className={classes.dot} role="img" aria-label={t`unread`} />}
     </UnstyledButton>
   );
 }

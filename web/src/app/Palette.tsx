@@ -1,4 +1,5 @@
 /** The command palette: type a few letters, choose with the arrows, press Enter. */
+import { t } from '@lingui/core/macro';
 import { Modal, useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -33,7 +34,7 @@ export default function Palette({ opened, onClose }: Props) {
       padding={0}
       // At once: what is typed right after Ctrl-K must not be lost.
       transitionProps={{ duration: 0 }}
-      attributes={{ content: { 'aria-label': 'Search and commands' } }}
+      attributes={{ content: { 'aria-label': t`Search and commands` } }}
     >
       <CommandList onClose={onClose} />
     </Modal>
@@ -48,8 +49,8 @@ function useCommands(): Command[] {
   const leave = useLeave();
   const create: Command = {
     id: 'new-project',
-    label: 'New project',
-    group: 'Actions',
+    label: t`New project`,
+    group: t`Actions`,
     icon: Plus,
     run: newProject.open,
   };
@@ -58,38 +59,38 @@ function useCommands(): Command[] {
     ...(mayCreateProject(session) ? [create] : []),
     ...COLOUR_SCHEMES.map(({ value, label }) => ({
       id: `scheme:${value}`,
-      label: `Appearance: ${label}`,
-      group: 'Account',
+      label: t`Appearance: ${label}`,
+      group: t`Account`,
       icon: SunMoon,
-      keywords: ['theme', 'colour'],
+      keywords: t`theme, colour`.split(', '),
       run: () => setColorScheme(value),
     })),
     {
       id: 'documentation',
-      label: 'Documentation',
-      group: 'Help',
+      label: t`Documentation`,
+      group: t`Help`,
       icon: BookOpen,
-      keywords: ['help', 'guide', 'tutorial', 'reference', 'manual', 'docs'],
+      keywords: t`help, guide, tutorial, reference, manual, docs`.split(', '),
       run: openDocumentation,
     },
     ...(project
       ? [
           {
             id: 'tour',
-            label: 'Take the tour',
-            group: 'Help',
+            label: t`Take the tour`,
+            group: t`Help`,
             icon: Map,
-            keywords: ['help', 'introduction', 'start'],
+            keywords: t`help, introduction, start`.split(', '),
             href: `${projectPath(project.id)}?dialog=tour`,
           },
         ]
       : []),
     {
       id: 'sign-out',
-      label: 'Sign out',
-      group: 'Account',
+      label: t`Sign out`,
+      group: t`Account`,
       icon: LogOut,
-      keywords: ['log'],
+      keywords: t`log`.split(', '),
       run: leave,
     },
   ];
@@ -163,13 +164,13 @@ function CommandList({ onClose }: { onClose: () => void }) {
           // eslint-disable-next-line jsx-a11y/no-autofocus -- opened by the keyboard, for typing
           autoFocus
           role="combobox"
-          aria-label="Search pages, data, runs, people and actions"
+          aria-label={t`Search pages, data, runs, people and actions`}
           aria-expanded
           aria-controls={id}
           aria-activedescendant={selected ? `${id}-${selected.id}` : undefined}
           aria-autocomplete="list"
           autoComplete="off"
-          placeholder="Search pages, data, runs, people and actions"
+          placeholder={t`Search pages, data, runs, people and actions`}
           value={query}
           onChange={(event) => {
             setQuery(event.currentTarget.value);
@@ -182,7 +183,7 @@ function CommandList({ onClose }: { onClose: () => void }) {
         className={classes.list}
         role="listbox"
         id={id}
-        aria-label="Commands"
+        aria-label={t`Commands`}
         ref={list}
         tabIndex={-1}
       >
@@ -205,7 +206,7 @@ function CommandList({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <div className={classes.empty} role="status">
-        {shown.length === 0 && (found.searching ? 'Searching…' : `Nothing matches “${query}”.`)}
+        {shown.length === 0 && (found.searching ? t`Searching…` : t`Nothing matches “${query}”.`)}
       </div>
     </div>
   );

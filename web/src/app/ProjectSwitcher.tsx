@@ -1,4 +1,5 @@
 /** Shows the current project and switches to another, keeping the page one is on. */
+import { t } from '@lingui/core/macro';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, Plus } from 'lucide-react';
 import { roleName } from '@/api/roles';
@@ -22,14 +23,14 @@ export function ProjectSwitcher() {
         {initial(current?.name ?? 'Steward')}
       </span>
       <span className={classes.names}>
-        <span className={classes.name}>{current?.name ?? 'No project'}</span>
+        <span className={classes.name}>{current?.name ?? t`No project`}</span>
         <span className={classes.detail}>{current?.organisation.name ?? 'Steward'}</span>
       </span>
       <ChevronsUpDown size={14} aria-hidden className={classes.chevron} />
     </>
   );
   return (
-    <DropMenu side="below" label="Projects" hint="Switch project" button={button}>
+    <DropMenu side="below" label={t`Projects`} hint={t`Switch project`} button={button}>
       {groups.map(([organisation, projects]) => (
         <div key={organisation} role="group" aria-label={organisation}>
           <DropMenuLabel>{organisation}</DropMenuLabel>
@@ -49,7 +50,7 @@ export function ProjectSwitcher() {
         <>
           {groups.length > 0 && <DropMenuLine />}
           <DropMenuItem icon={<Plus size={14} aria-hidden />} onSelect={() => dialog.open()}>
-            New project
+            {t`New project`}
           </DropMenuItem>
         </>
       )}

@@ -1,4 +1,5 @@
 /** The frame around every page behind the sign-in: navigation, palette, notifications and live updates. */
+import { t } from '@lingui/core/macro';
 import { VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Outlet, useRouter } from '@tanstack/react-router';
@@ -50,10 +51,10 @@ export function Shell() {
   return (
     <div className={classes.shell}>
       <a href="#main" className={classes.skip}>
-        Skip to content
+        {t`Skip to content`}
       </a>
       <Topbar onMenu={openMenu} onSearch={openPalette} onNotifications={openInbox} />
-      <aside aria-label="Sidebar" className={classes.sidebar}>
+      <aside aria-label={t`Sidebar`} className={classes.sidebar}>
         {navigation}
       </aside>
       <main id="main" tabIndex={-1} className={classes.main}>
@@ -90,7 +91,7 @@ function useLazily() {
 function Live({ projectId }: { projectId: string }) {
   const [spoken, setSpoken] = useState('');
   const onEvent = useCallback((event: StreamEvent) => {
-    if (event.type === 'org.steward.notification.created') setSpoken('New notification');
+    if (event.type === 'org.steward.notification.created') setSpoken(t`New notification`);
   }, []);
   useLiveProject(projectId, onEvent);
   return <VisuallyHidden role="status">{spoken}</VisuallyHidden>;

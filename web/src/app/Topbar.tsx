@@ -1,4 +1,5 @@
 /** The bar of small screens: menu, project, search, inbox and notifications. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Inbox, Menu as MenuIcon, Search } from 'lucide-react';
@@ -17,12 +18,12 @@ interface Props {
 export function Topbar({ onMenu, onSearch, onNotifications }: Props) {
   const project = useCurrentProject();
   return (
-    <section aria-label="Top bar" className={classes.bar}>
+    <section aria-label={t`Top bar`} className={classes.bar}>
       <ActionIcon
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label="Open navigation"
+        aria-label={t`Open navigation`}
         onClick={onMenu}
       >
         <MenuIcon size={18} aria-hidden />
@@ -32,7 +33,7 @@ export function Topbar({ onMenu, onSearch, onNotifications }: Props) {
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label="Search and commands"
+        aria-label={t`Search and commands`}
         onClick={onSearch}
       >
         <Search size={18} aria-hidden />
@@ -47,7 +48,7 @@ export function Topbar({ onMenu, onSearch, onNotifications }: Props) {
           className={bell.bell ?? ''}
         >
           <Inbox size={18} aria-hidden />
-          <VisuallyHidden>Inbox</VisuallyHidden>
+          <VisuallyHidden>{t`Inbox`}</VisuallyHidden>
           <InboxBadge projectId={project.id} className={bell.count} />
         </ActionIcon>
       )}

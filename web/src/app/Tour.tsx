@@ -1,4 +1,5 @@
 /** A tour of five steps over the real pages; it can be left at any time. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
@@ -19,32 +20,32 @@ interface Stop {
 const STOPS: Stop[] = [
   {
     path: '',
-    title: 'Ask a question',
-    text: 'Type what you want to know or do. Steward shows its plan and the rows behind each answer.',
+    title: t`Ask a question`,
+    text: t`Type what you want to know or do. Steward shows its plan and the rows behind each answer.`,
     picture: 'chart',
   },
   {
     path: 'datasets',
-    title: 'Your data',
-    text: 'Load files or connect a database. Each dataset has its versions, a profile, charts and ways to clean it.',
+    title: t`Your data`,
+    text: t`Load files or connect a database. Each dataset has its versions, a profile, charts and ways to clean it.`,
     picture: 'table',
   },
   {
     path: 'blueprints',
-    title: 'Work that repeats',
-    text: 'Start with a blueprint and make it your own playbook. A playbook can run on a schedule.',
+    title: t`Work that repeats`,
+    text: t`Start with a blueprint and make it your own playbook. A playbook can run on a schedule.`,
     picture: 'cards',
   },
   {
     path: 'inbox',
-    title: 'You decide',
-    text: 'Steward asks for approval before it sends or deletes anything. Requests wait in the inbox.',
+    title: t`You decide`,
+    text: t`Steward asks for approval before it sends or deletes anything. Requests wait in the inbox.`,
     picture: 'inbox',
   },
   {
     path: 'runs',
-    title: 'See and undo',
-    text: 'Each run lists its steps, its cost and its files. You can take back what a run made.',
+    title: t`See and undo`,
+    text: t`Each run lists its steps, its cost and its files. You can take back what a run made.`,
     picture: 'list',
   },
 ];
@@ -75,12 +76,12 @@ export default function Tour() {
   const stop = stops[index];
   if (!stop) return null;
   return (
-    <section aria-label="Tour" className={classes.card}>
+    <section aria-label={t`Tour`} className={classes.card}>
       <Group justify="space-between" wrap="nowrap">
         <Text size="xs" c="dimmed" className="tabular">
-          Step {index + 1} of {stops.length}
+          {t`Step ${index + 1} of ${stops.length}`}
         </Text>
-        <ActionIcon variant="subtle" color="gray" aria-label="Leave the tour" onClick={leave}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t`Leave the tour`} onClick={leave}>
           <X size={16} aria-hidden />
         </ActionIcon>
       </Group>
@@ -92,16 +93,16 @@ export default function Tour() {
       <Group justify="flex-end" gap="xs">
         {index > 0 && (
           <Button variant="default" size="xs" onClick={() => go(index - 1)}>
-            Back
+            {t`Back`}
           </Button>
         )}
         {index < stops.length - 1 ? (
           <Button size="xs" onClick={() => go(index + 1)}>
-            Next: {stops[index + 1]?.title}
+            {t`Next: ${stops[index + 1]?.title ?? ''}`}
           </Button>
         ) : (
           <Button size="xs" onClick={leave}>
-            Finish
+            {t`Finish`}
           </Button>
         )}
       </Group>

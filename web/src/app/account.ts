@@ -1,11 +1,12 @@
 /** What the account menu and the palette both offer. */
+import { t } from '@lingui/core/macro';
 import { useSignOut } from '@/api/session';
 import { showFailure } from '@/components/undo';
 
 export const COLOUR_SCHEMES = [
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-  { value: 'auto', label: 'System' },
+  { value: 'light', label: t`Light` },
+  { value: 'dark', label: t`Dark` },
+  { value: 'auto', label: t`System` },
 ] as const;
 
 /** Signs out and leaves with a full page load, so that nothing stays in memory. */

@@ -1,4 +1,5 @@
 /** What the command palette offers: pages and their quick actions, projects, and account actions. */
+import { t } from '@lingui/core/macro';
 import type { LucideIcon } from 'lucide-react';
 import {
   BookOpenCheck,
@@ -41,7 +42,7 @@ export function navigationCommands(
   const account = registry.account.map((page): Command => ({
     id: `account:${page.path}`,
     label: page.title,
-    group: 'Pages',
+    group: t`Pages`,
     icon: page.icon,
     keywords: page.keywords ?? [],
     href: `/${page.path}`,
@@ -58,7 +59,7 @@ function pageCommands(registry: Registry, project: ProjectRef): Command[] {
   const entries = pages.map((page): Command => ({
     id: `page:${page.path}`,
     label: page.title,
-    group: 'Pages',
+    group: t`Pages`,
     icon: page.icon,
     keywords: page.keywords ?? [],
     href: projectPath(project.id, page.path),
@@ -69,7 +70,7 @@ function pageCommands(registry: Registry, project: ProjectRef): Command[] {
       .map(({ label, search = {}, run }): Command => ({
         id: `action:${page.path}:${label}`,
         label,
-        group: 'Actions',
+        group: t`Actions`,
         icon: Zap,
         ...(run
           ? { run: () => run(project.id) }
@@ -84,8 +85,8 @@ function projectCommands(session: Session, current: ProjectRef | undefined): Com
     .filter(({ id }) => id !== current?.id)
     .map((project) => ({
       id: `project:${project.id}`,
-      label: `Switch to ${project.name}`,
-      group: 'Projects',
+      label: t`Switch to ${project.name}`,
+      group: t`Projects`,
       icon: FolderOpen,
       keywords: [project.organisation.name],
       href: projectPath(project.id),
@@ -95,14 +96,14 @@ function projectCommands(session: Session, current: ProjectRef | undefined): Com
 /** How what was found is shown, and where it leads. */
 const HITS: Record<Hit['kind'], { group: string; icon: LucideIcon; path: (id: string) => string }> =
   {
-    dataset: { group: 'Datasets', icon: Table2, path: (id) => `datasets/${id}` },
-    column: { group: 'Columns', icon: Columns3, path: (id) => `datasets/${id}` },
-    playbook: { group: 'Playbooks', icon: BookOpenCheck, path: (id) => `playbooks/${id}` },
-    run: { group: 'Runs', icon: Play, path: (id) => `runs/${id}` },
-    conversation: { group: 'Conversations', icon: MessageSquare, path: (id) => `chat/${id}` },
-    agent: { group: 'Agents', icon: Bot, path: (id) => `agents/${id}` },
-    connection: { group: 'Connections', icon: Cable, path: () => 'connections' },
-    person: { group: 'People', icon: User, path: () => 'members' },
+    dataset: { group: t`Datasets`, icon: Table2, path: (id) => `datasets/${id}` },
+    column: { group: t`Columns`, icon: Columns3, path: (id) => `datasets/${id}` },
+    playbook: { group: t`Playbooks`, icon: BookOpenCheck, path: (id) => `playbooks/${id}` },
+    run: { group: t`Runs`, icon: Play, path: (id) => `runs/${id}` },
+    conversation: { group: t`Conversations`, icon: MessageSquare, path: (id) => `chat/${id}` },
+    agent: { group: t`Agents`, icon: Bot, path: (id) => `agents/${id}` },
+    connection: { group: t`Connections`, icon: Cable, path: () => 'connections' },
+    person: { group: t`People`, icon: User, path: () => 'members' },
   };
 
 export function hitCommands(projectId: string, hits: Hit[]): Command[] {

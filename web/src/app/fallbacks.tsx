@@ -1,4 +1,5 @@
 /** What is shown in place of a page: while it loads, when it failed, when there is none. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Center, Loader, VisuallyHidden } from '@mantine/core';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { FolderX, SearchX } from 'lucide-react';
@@ -10,7 +11,7 @@ import { PAGE_TITLE_ID } from '@/components/Page';
 export function LoadingPage() {
   return (
     <Center mih="40vh">
-      <Loader size="sm" type="dots" role="status" aria-label="Loading" />
+      <Loader size="sm" type="dots" role="status" aria-label={t`Loading`} />
     </Center>
   );
 }
@@ -23,13 +24,13 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   return (
-    <Fallback title="Something went wrong">
+    <Fallback title={t`Something went wrong`}>
       <ErrorState
         error={error}
         retry={retry}
         action={
           <Button variant="subtle" color="gray" onClick={() => globalThis.location.reload()}>
-            Reload
+            {t`Reload`}
           </Button>
         }
       />
@@ -39,9 +40,9 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
 
 export function MissingPage() {
   return (
-    <Fallback title="Page not found">
-      <EmptyState icon={SearchX} title="There is no page at this address" action={<WayHome />}>
-        It may have moved, or the link may be incomplete.
+    <Fallback title={t`Page not found`}>
+      <EmptyState icon={SearchX} title={t`There is no page at this address`} action={<WayHome />}>
+        {t`It may have moved, or the link may be incomplete.`}
       </EmptyState>
     </Fallback>
   );
@@ -49,10 +50,9 @@ export function MissingPage() {
 
 export function MissingProject() {
   return (
-    <Fallback title="Project not found">
-      <EmptyState icon={FolderX} title="There is no project for you here" action={<WayHome />}>
-        It may have been deleted, or you are not a member of it. Ask the person who sent you the
-        link to invite you.
+    <Fallback title={t`Project not found`}>
+      <EmptyState icon={FolderX} title={t`There is no project for you here`} action={<WayHome />}>
+        {t`It may have been deleted, or you are not a member of it. Ask the person who sent you the link to invite you.`}
       </EmptyState>
     </Fallback>
   );
@@ -61,7 +61,7 @@ export function MissingProject() {
 function WayHome() {
   return (
     <Anchor component={Link} to="/" size="sm" mt="xs">
-      Go to your projects
+      {t`Go to your projects`}
     </Anchor>
   );
 }

@@ -1,4 +1,5 @@
 /** Shows a page only to those whose role may use it; the server refuses them in any case. */
+import { t } from '@lingui/core/macro';
 import { type AsyncRouteComponent, Navigate } from '@tanstack/react-router';
 import { Lock } from 'lucide-react';
 import { roleAtLeast, roleName } from '@/api/roles';
@@ -15,9 +16,11 @@ export function gatePage(page: ProjectPage, Component: AsyncRouteComponent<unkno
     if (page.path === '') return <Navigate to={projectPath(project.id, 'playbooks')} replace />;
     return (
       <Page title={page.title}>
-        <EmptyState icon={Lock} title={`This page is for ${roleName(page.minimumRole)}s and above`}>
-          You are {roleName(project.role)} in {project.name}. An admin of the project can give you
-          another role.
+        <EmptyState
+          icon={Lock}
+          title={t`This page is for ${roleName(page.minimumRole)}s and above`}
+        >
+          {t`You are ${roleName(project.role)} in ${project.name}. An admin of the project can give you another role.`}
         </EmptyState>
       </Page>
     );

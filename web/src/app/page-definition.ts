@@ -1,4 +1,5 @@
 /** What a folder under src/pages says about itself; its route, navigation entry and palette command follow. */
+import { t } from '@lingui/core/macro';
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { Role } from '@/api/types';
@@ -6,11 +7,11 @@ import type { Role } from '@/api/types';
 /** What people come for; `home` stands above all of them, without a heading. */
 export const SECTIONS = {
   home: null,
-  ask: 'Ask',
-  data: 'Data',
-  automate: 'Automate',
-  watch: 'Watch',
-  manage: 'Manage',
+  ask: t`Ask`,
+  data: t`Data`,
+  automate: t`Automate`,
+  watch: t`Watch`,
+  manage: t`Manage`,
 } as const;
 
 export type Section = keyof typeof SECTIONS;

@@ -1,4 +1,5 @@
 /** Colours, type and sizes: calm and dense, with AA contrast in both schemes. */
+import { t } from '@lingui/core/macro';
 import {
   type ButtonProps,
   type CSSVariablesResolver,
@@ -33,7 +34,7 @@ const dark: MantineColorsTuple = [
 ];
 
 const dialog = {
-  closeButtonProps: { 'aria-label': 'Close' },
+  closeButtonProps: { 'aria-label': t`Close` },
   overlayProps: { backgroundOpacity: 0.4 },
 };
 

@@ -1,4 +1,5 @@
 /** The arguments of a call by what they are for: who gets something, where it goes and how much come first. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import classes from './ArgumentList.module.css';
 import { ARGUMENT_ROLES, argumentsByRole } from './argument-roles';
@@ -11,7 +12,7 @@ interface Props {
 
 export function ArgumentList({ arguments: given, roles }: Props) {
   return (
-    <dl className={classes.list} aria-label="Arguments">
+    <dl className={classes.list} aria-label={t`Arguments`}>
       {argumentsByRole(given, roles).map(({ path, role, value }) => (
         <div key={path} className={classes.item}>
           <dt>

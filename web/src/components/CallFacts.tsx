@@ -1,4 +1,6 @@
 /** What is to be known about a call: what it would do, why it was decided so, and where its values come from. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Text } from '@mantine/core';
 import { ShieldCheck, TriangleAlert } from 'lucide-react';
 import type { CellChange, ChangePreview as DataPreview } from '@/api/data-types';
@@ -31,11 +33,11 @@ export function CallPreviewView({ preview }: { preview: CallPreview }) {
     <>
       <PreviewFacts preview={shown as unknown as DataPreview} />
       {irreversible && (
-        <Alert color="red" variant="light" title="Cannot be undone">
+        <Alert color="red" variant="light" title={t`Cannot be undone`}>
           {irreversible}
         </Alert>
       )}
-      {rest.length > 0 && <ValueView label="Preview" value={Object.fromEntries(rest)} />}
+      {rest.length > 0 && <ValueView label={t`Preview`} value={Object.fromEntries(rest)} />}
     </>
   );
 }
@@ -59,7 +61,7 @@ function isNothing(value: unknown): boolean {
 }
 
 const LEVELS: Record<string, string> = {
-  'built-in': 'built in',
+  'built-in': t`built in`,
   organisation: 'organisation',
   project: 'project',
   playbook: 'playbook',
@@ -69,7 +71,7 @@ export function RuleList({ rules }: { rules: Rule[] }) {
   if (rules.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No rule allows it.
+        {t`No rule allows it.`}
       </Text>
     );
   }
@@ -80,7 +82,7 @@ export function RuleList({ rules }: { rules: Rule[] }) {
           <code>{id}</code>{' '}
           <Text span size="xs" c="dimmed">
             {LEVELS[level] ?? level}
-            {effect === 'forbid' ? ', forbids' : ''}
+            {effect === 'forbid' ? t`, forbids` : ''}
           </Text>
           {reason !== null && <div>{reason}</div>}
         </li>
@@ -93,10 +95,10 @@ const HASH = /@([0-9a-f]{12})[0-9a-f]{52}$/;
 
 /** What enforcement found out about a value, which is no place. */
 const FINDINGS: Record<string, string> = {
-  model: "a model's own words",
-  form: 'a form that was given',
-  elsewhere: 'what was read besides',
-  address: 'a text with an address that nobody named',
+  model: t`a model's own words`,
+  form: t`a form that was given`,
+  elsewhere: t`what was read besides`,
+  address: t`a text with an address that nobody named`,
 };
 
 /** `dataset:orders@<hash>` as people say it; the whole of a hash tells them nothing. */
@@ -112,7 +114,7 @@ function sourceText(source: string): string {
 /** What is doubtful about a call, for whoever decides or looks at it afterwards. */
 export function DoubtList({ doubts }: { doubts: string[] }) {
   return (
-    <ul className={classes.rules} aria-label="What is doubtful">
+    <ul className={classes.rules} aria-label={t`What is doubtful`}>
       {doubts.map((doubt) => (
         <li key={doubt}>{doubt}</li>
       ))}
@@ -127,30 +129,32 @@ export function ProvenanceView({ provenance }: { provenance: Provenance }) {
   return (
     <div className={classes.provenance}>
       {trusted ? (
-        <Chip icon={ShieldCheck} tone="good" word="Only trusted content" />
+        <Chip icon={ShieldCheck} tone="good" word={t`Only trusted content`} />
       ) : (
-        <Chip icon={TriangleAlert} tone="bad" word="Carries untrusted content" />
+        <Chip icon={TriangleAlert} tone="bad" word={t`Carries untrusted content`} />
       )}
       {!trusted && (
         <Text size="sm">
           {foreign.length > 0
-            ? 'These arguments follow from content that people outside wrote. Read them closely.'
-            : 'The run has read content that people outside wrote before it made this call.'}
+            ? t`These arguments follow from content that people outside wrote. Read them closely.`
+            : t`The run has read content that people outside wrote before it made this call.`}
         </Text>
       )}
       {foreign.length > 0 && (
         <ul className={classes.rules}>
           {foreign.map(([name, label]) => (
             <li key={name} data-foreign>
-              <code>{name}</code> from{' '}
-              {label.sources.map(sourceText).join(', ') || 'an unknown place'}
+              <Trans>
+                <code>{name}</code> from{' '}
+                {label.sources.map(sourceText).join(', ') || t`an unknown place`}
+              </Trans>
             </li>
           ))}
         </ul>
       )}
       {sources.length > 0 && (
         <Text size="xs" c="dimmed" title={sources.join(', ')}>
-          Sources: {sources.map(sourceText).join(', ')}
+          {t`Sources: ${sources.map(sourceText).join(', ')}`}
         </Text>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** A value of a table as text; that none is there looks different from an empty text. */
+import { t } from '@lingui/core/macro';
 import { VisuallyHidden } from '@mantine/core';
 import { Lock } from 'lucide-react';
 import classes from './CellText.module.css';
@@ -13,16 +14,16 @@ export function isEncrypted(value: string): boolean {
 export function CellText({ value }: { value: string | null }) {
   if (value === null) {
     return (
-      <span className={classes.missing} title="no value">
-        null
+      <span className={classes.missing} title={t`no value`}>
+        {t`null`}
       </span>
     );
   }
   if (value === '') {
     return (
-      <span className={classes.missing} title="empty text">
+      <span className={classes.missing} title={t`empty text`}>
         <span aria-hidden>“”</span>
-        <VisuallyHidden>empty text</VisuallyHidden>
+        <VisuallyHidden>{t`empty text`}</VisuallyHidden>
       </span>
     );
   }
@@ -30,9 +31,9 @@ export function CellText({ value }: { value: string | null }) {
     return (
       <span
         className={classes.missing}
-        title="Encrypted: only people who may decrypt see the value"
+        title={t`Encrypted: only people who may decrypt see the value`}
       >
-        <Lock size={12} aria-hidden /> Encrypted
+        <Lock size={12} aria-hidden /> {t`Encrypted`}
       </span>
     );
   }

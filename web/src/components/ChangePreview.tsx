@@ -1,4 +1,5 @@
 /** What a change would do, counted and shown, before it is applied. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
@@ -61,7 +62,7 @@ function PreviewOrReason({ projectId, change, title, onClose, onApplied }: Inner
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
   if (query.isPending) {
-    return <WorkProgress doing="Working out what would change" done={0} total={null} />;
+    return <WorkProgress doing={t`Working out what would change`} done={0} total={null} />;
   }
   const { base, target } = query.data;
   const run = () =>
@@ -85,10 +86,10 @@ function PreviewOrReason({ projectId, change, title, onClose, onApplied }: Inner
           work={repeatedChange(change, title)}
         />
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button onClick={run} loading={apply.isPending} data-autofocus>
-          Apply
+          {t`Apply`}
         </Button>
       </Group>
     </Stack>
@@ -137,8 +138,8 @@ export function PreviewFacts({ preview }: { preview: Preview }) {
           ))}
         </Alert>
       )}
-      {cells.length > 0 && <Cells title="Changed cells" cells={cells} />}
-      {leftovers.length > 0 && <Cells title="Left as they are" cells={leftovers} isLeft />}
+      {cells.length > 0 && <Cells title={t`Changed cells`} cells={cells} />}
+      {leftovers.length > 0 && <Cells title={t`Left as they are`} cells={leftovers} isLeft />}
       {cells.length === 0 && preview.preview.rows.length > 0 && <FirstRows preview={preview} />}
     </Stack>
   );
@@ -162,17 +163,17 @@ function Cells({ title, cells, isLeft = false }: CellsProps) {
         <table>
           <thead>
             <tr>
-              <th scope="col">Row</th>
-              <th scope="col">Column</th>
-              <th scope="col">{isLeft ? 'Value' : 'Now'}</th>
-              {!isLeft && <th scope="col">Will be</th>}
+              <th scope="col">{t`Row`}</th>
+              <th scope="col">{t`Column`}</th>
+              <th scope="col">{isLeft ? t`Value` : t`Now`}</th>
+              {!isLeft && <th scope="col">{t`Will be`}</th>}
             </tr>
           </thead>
           <tbody>
             {cells.map((cell, index) => (
               <tr key={index}>
                 <td className="tabular">{formats.number(cell.row)}</td>
-                <td>{cell.column ?? <i>whole row removed</i>}</td>
+                <td>{cell.column ?? <i>{t`whole row removed`}</i>}</td>
                 <td>{isLeft ? <CellText value={cell.old} /> : <OldText value={cell.old} />}</td>
                 {!isLeft && <td>{cell.column !== null && <NewText value={cell.new} />}</td>}
               </tr>
@@ -207,13 +208,17 @@ function FirstRows({ preview: { preview } }: { preview: Preview }) {
   return (
     <div>
       <Text size="sm" fw={600} mb={4}>
-        First rows of the result
+        {t`First rows of the result`}
       </Text>
-      <CellTable label="First rows" columns={preview.columns.map(({ name }) => name)} rows={rows} />
+      <CellTable
+        label={t`First rows`}
+        columns={preview.columns.map(({ name }) => name)}
+        rows={rows}
+      />
       <ShownOf
         shown={rows.length}
         all={preview.rows.length}
-        of="previewed rows"
+        of={t`previewed rows`}
         onShowAll={() => setWantsAll(true)}
       />
     </div>

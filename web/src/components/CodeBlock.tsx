@@ -1,4 +1,5 @@
 /** Read-only code or data, monospaced, with a copy button. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import { useCopy } from './use-copy';
@@ -29,7 +30,7 @@ export function CodeBlock({ label, code, maxHeight = '24rem' }: Props) {
         className={classes.copy}
         variant="default"
         size="sm"
-        aria-label={copied ? 'Copied' : `Copy ${label}`}
+        aria-label={copied ? t`Copied` : t`Copy ${label}`}
         onClick={() => void copy(code)}
       >
         {copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}

@@ -1,4 +1,5 @@
 /** A text with a fixed pitch that says, while one writes, what is wrong where. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Loader, Text, Textarea } from '@mantine/core';
 import { useRef } from 'react';
 import classes from './CodeField.module.css';
@@ -50,7 +51,7 @@ export function CodeField(props: Props) {
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <div role="status" className={classes.problems}>
-        {isChecking && <Loader size={12} role="img" aria-label="Checking" />}
+        {isChecking && <Loader size={12} role="img" aria-label={t`Checking`} />}
         {problems.length === 0 && value.trim() !== '' && (
           <Text size="xs" c="dimmed">
             {fine}

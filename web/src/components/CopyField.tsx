@@ -1,4 +1,5 @@
 /** A value to take along, such as a link or a token: shown whole, copied with one press. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, TextInput, VisuallyHidden } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import { useRef } from 'react';
@@ -28,9 +29,9 @@ export function CopyField({ label, value }: { label: string; value: string }) {
         leftSection={copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
         onClick={() => void onCopy()}
       >
-        {copied ? 'Copied' : 'Copy'}
+        {copied ? t`Copied` : t`Copy`}
       </Button>
-      <VisuallyHidden role="status">{copied ? `${label} copied` : ''}</VisuallyHidden>
+      <VisuallyHidden role="status">{copied ? t`${label} copied` : ''}</VisuallyHidden>
     </Group>
   );
 }

@@ -1,4 +1,5 @@
 /** A table over a list that the server pages: loading, empty, failed and "more" states included. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { CSSProperties, ReactNode } from 'react';
@@ -131,7 +132,7 @@ export function MoreButton({ query }: MoreProps) {
         loading={query.isFetchingNextPage}
         onClick={() => void query.fetchNextPage()}
       >
-        {query.isFetchNextPageError ? 'That failed. Try again' : 'Show more'}
+        {query.isFetchNextPageError ? t`That failed. Try again` : t`Show more`}
       </Button>
     </div>
   );

@@ -1,4 +1,5 @@
 /** How long something took, or has taken so far; and how long until something ends. */
+import { t } from '@lingui/core/macro';
 import { Hourglass } from 'lucide-react';
 import { Chip } from './Chip';
 import { durationText, lengthBetween } from './duration';
@@ -17,14 +18,14 @@ export function Countdown({ until }: { until: string }) {
   const now = useNow();
   const formats = useFormats();
   const left = Date.parse(until) - now;
-  const word = left <= 0 ? 'Time is up' : `${durationText(left)} left`;
+  const word = left <= 0 ? t`Time is up` : t`${durationText(left)} left`;
   return (
     <span className="tabular">
       <Chip
         word={word}
         icon={Hourglass}
         tone={left < SOON ? 'bad' : 'neutral'}
-        title={`Ends ${formats.dateTime(until)}`}
+        title={t`Ends ${formats.dateTime(until)}`}
       />
     </span>
   );

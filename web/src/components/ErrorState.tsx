@@ -1,4 +1,6 @@
 /** What a place shows when its content could not be fetched: the reason and a way to try again. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { RotateCw, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -22,11 +24,13 @@ export function ErrorState({ error, retry, action }: Props) {
       <Text fw={600}>{title}</Text>
       <Text c="dimmed" size="sm" maw="30rem">
         {detail}
-        {wait !== null && ` You can try again in ${wait} seconds.`}
+        {wait !== null && t` You can try again in ${wait} seconds.`}
       </Text>
       {requestId !== null && (
         <Text c="dimmed" size="xs">
-          Request <Code>{requestId}</Code>
+          <Trans>
+            Request <Code>{requestId}</Code>
+          </Trans>
         </Text>
       )}
       <Group gap="xs" mt="xs">
@@ -36,7 +40,7 @@ export function ErrorState({ error, retry, action }: Props) {
             leftSection={<RotateCw size={14} aria-hidden />}
             onClick={retry}
           >
-            Try again
+            {t`Try again`}
           </Button>
         )}
         {action}

@@ -1,4 +1,5 @@
 /** One event as a sentence that opens to its facts, in words. */
+import { t } from '@lingui/core/macro';
 import { Anchor, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
@@ -33,15 +34,15 @@ function EventFacts({ id, event }: { id: string; event: EventRecord }) {
   const formats = useFormats();
   const facts = factsOf(event);
   return (
-    <dl id={id} className={classes.facts} aria-label="Details">
-      <Fact name="When">{formats.dateTime(event.time)}</Fact>
-      <Fact name="Who">{event.who ?? 'Steward'}</Fact>
+    <dl id={id} className={classes.facts} aria-label={t`Details`}>
+      <Fact name={t`When`}>{formats.dateTime(event.time)}</Fact>
+      <Fact name={t`Who`}>{event.who ?? 'Steward'}</Fact>
       {facts.map(([name, value]) => (
         <Fact key={name} name={name}>
           {value}
         </Fact>
       ))}
-      <Fact name="Kind of event">
+      <Fact name={t`Kind of event`}>
         <code>{eventKind(event.type)}</code>
       </Fact>
       <Places event={event} />
@@ -65,16 +66,16 @@ function Places({ event: { subject, data } }: { event: EventRecord }) {
     (each) => typeof each === 'string' && each.startsWith('run_'),
   );
   const places: [string, string][] = [];
-  if (typeof run === 'string') places.push(['The run', projectPath(project.id, 'runs', run)]);
+  if (typeof run === 'string') places.push([t`The run`, projectPath(project.id, 'runs', run)]);
   if (subject.startsWith('pbk_')) {
-    places.push(['The playbook', projectPath(project.id, 'playbooks', subject)]);
+    places.push([t`The playbook`, projectPath(project.id, 'playbooks', subject)]);
   }
   for (const name of Array.isArray(data.datasets) ? data.datasets : []) {
     places.push([String(name), datasetPath(project.id, String(name))]);
   }
   if (places.length === 0) return null;
   return (
-    <Fact name="Open">
+    <Fact name={t`Open`}>
       {places.map(([label, to], index) => (
         <span key={to}>
           {index > 0 && ', '}
@@ -96,7 +97,7 @@ export function factsOf({
   names,
 }: Pick<EventRecord, 'data' | 'names'>): [name: string, value: string][] {
   const word = (value: unknown): string => {
-    if (typeof value === 'boolean') return value ? 'yes' : 'no';
+    if (typeof value === 'boolean') return value ? t`yes` : t`no`;
     if (Array.isArray(value)) return value.map(word).join(', ');
     if (typeof value === 'object' && value !== null) {
       return Object.entries(value)

@@ -1,4 +1,5 @@
 /** A flow as YAML, checked while one writes. */
+import { plural, t } from '@lingui/core/macro';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { flowCheckQuery } from '@/api/tools';
@@ -41,18 +42,25 @@ interface Props {
 
 export function FlowField({ value, onChange, check: { check, isChecking } }: Props) {
   const problems = (check?.problems ?? []).map(({ pointer, message }) => ({
-    place: pointer === '' ? 'The flow' : pointer,
+    place: pointer === '' ? t`The flow` : pointer,
     message,
   }));
   const steps = (check?.flow?.nodes as unknown[] | undefined)?.length ?? 0;
   return (
     <CodeField
-      label="Flow (YAML)"
-      description="Steps that call tools, ask people, branch and repeat; each names what it needs."
+      label={t`Flow (YAML)`}
+      description={t`Steps that call tools, ask people, branch and repeat; each names what it needs.`}
       value={value}
       onChange={onChange}
       problems={value.trim() === '' ? [] : problems}
-      fine={check?.valid ? `No problems found in ${steps} step${steps === 1 ? '' : 's'}.` : ''}
+      fine={
+        check?.valid
+          ? plural(steps, {
+              one: `No problems found in ${steps} step.`,
+              other: `No problems found in ${steps} steps.`,
+            })
+          : ''
+      }
       isChecking={isChecking}
     />
   );

@@ -1,4 +1,5 @@
 /** The end of a form: the way out, and the button that sends it. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import classes from './FormFooter.module.css';
 
@@ -11,7 +12,7 @@ interface Props {
   onCancel: () => void;
 }
 
-export function FormFooter({ submit, cancel = 'Cancel', isPending, isDisabled, onCancel }: Props) {
+export function FormFooter({ submit, cancel = t`Cancel`, isPending, isDisabled, onCancel }: Props) {
   return (
     <div className={classes.footer}>
       <Button variant="default" onClick={onCancel}>

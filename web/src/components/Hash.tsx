@@ -1,4 +1,5 @@
 /** A hash: short to the eye, whole on hover and when copied. */
+import { t } from '@lingui/core/macro';
 import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import classes from './Hash.module.css';
@@ -12,12 +13,12 @@ export function Hash({ label, value }: { label: string; value: string }) {
     <UnstyledButton
       className={classes.hash}
       title={value}
-      aria-label={`${label} ${value.slice(0, SHOWN)}: copy the whole hash`}
+      aria-label={t`${label} ${value.slice(0, SHOWN)}: copy the whole hash`}
       onClick={() => void copy(value)}
     >
       <code>{value.slice(0, SHOWN)}</code>
       {copied ? <Check size={12} aria-hidden /> : <Copy size={12} aria-hidden />}
-      <VisuallyHidden role="status">{copied ? 'Copied' : ''}</VisuallyHidden>
+      <VisuallyHidden role="status">{copied ? t`Copied` : ''}</VisuallyHidden>
     </UnstyledButton>
   );
 }

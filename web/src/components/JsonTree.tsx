@@ -1,4 +1,5 @@
 /** JSON as a tree that opens part by part. */
+import { plural, t } from '@lingui/core/macro';
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import classes from './JsonTree.module.css';
@@ -46,11 +47,14 @@ function Value({ name, value, depth, openTo }: ValueProps) {
     return (
       <div className={classes.line}>
         {name !== undefined && <span className={classes.name}>{name}: </span>}
-        <span className={classes.size}>{isList ? 'empty list' : 'empty'}</span>
+        <span className={classes.size}>{isList ? t`empty list` : t`empty`}</span>
       </div>
     );
   }
-  const size = `${entries.length} ${isList ? 'item' : 'field'}${entries.length === 1 ? '' : 's'}`;
+  const count = entries.length;
+  const size = isList
+    ? plural(count, { one: `${count} item`, other: `${count} items` })
+    : plural(count, { one: `${count} field`, other: `${count} fields` });
   const parts = entries
     .slice(0, most)
     .map(([key, item]) => (
@@ -62,9 +66,11 @@ function Value({ name, value, depth, openTo }: ValueProps) {
       {parts}
       {more > 0 && (
         <div className={classes.size}>
-          {parts.length} of {entries.length} {isList ? 'items' : 'fields'}{' '}
+          {isList
+            ? t`${parts.length} of ${entries.length} items`
+            : t`${parts.length} of ${entries.length} fields`}{' '}
           <button type="button" onClick={() => setMost(entries.length)}>
-            Show all
+            {t`Show all`}
           </button>
         </div>
       )}
@@ -83,10 +89,10 @@ function Value({ name, value, depth, openTo }: ValueProps) {
 }
 
 function Plain({ value }: { value: unknown }) {
-  if (value === null || value === undefined) return <span className={classes.none}>null</span>;
+  if (value === null || value === undefined) return <span className={classes.none}>{t`null`}</span>;
   if (typeof value === 'string') {
     return value === '' ? (
-      <span className={classes.none}>empty text</span>
+      <span className={classes.none}>{t`empty text`}</span>
     ) : (
       <span className={classes.text}>{value}</span>
     );

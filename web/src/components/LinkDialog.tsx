@@ -1,4 +1,5 @@
 /** Makes a link and shows it: the form differs, what is done with the link does not. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { FileLink } from '@/api/types';
@@ -8,10 +9,10 @@ import { FormError } from './FormError';
 import { FormFooter } from './FormFooter';
 
 export const LIFETIMES = [
-  { value: '60', label: '1 hour' },
-  { value: '1440', label: '1 day' },
-  { value: '4320', label: '3 days' },
-  { value: '10080', label: '7 days' },
+  { value: '60', label: t`1 hour` },
+  { value: '1440', label: t`1 day` },
+  { value: '4320', label: t`3 days` },
+  { value: '10080', label: t`7 days` },
 ];
 
 interface Props {
@@ -50,14 +51,14 @@ function Asking({ children, minutes, onMinutes, onSubmit, onClose, error, isPend
       <Stack>
         {children}
         <Select
-          label="Valid for"
+          label={t`Valid for`}
           data={LIFETIMES}
           value={minutes}
           allowDeselect={false}
           onChange={(value) => onMinutes(value ?? minutes)}
         />
         <FormError error={error} />
-        <FormFooter submit="Create link" isPending={isPending} onCancel={onClose} />
+        <FormFooter submit={t`Create link`} isPending={isPending} onCancel={onClose} />
       </Stack>
     </form>
   );
@@ -67,14 +68,13 @@ function Made({ made, address, more, onClose }: Props & { made: FileLink }) {
   const formats = useFormats();
   return (
     <Stack>
-      <CopyField label="Link" value={address(made.address ?? '')} />
+      <CopyField label={t`Link`} value={address(made.address ?? '')} />
       <Text size="sm" c="dimmed">
-        Valid until {formats.dateTime(made.expires_at)}. It ends earlier when you revoke it under
-        Files, or when you lose your role in this project.
+        {t`Valid until ${formats.dateTime(made.expires_at)}. It ends earlier when you revoke it under Files, or when you lose your role in this project.`}
       </Text>
       {more?.(made)}
       <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{t`Done`}</Button>
       </Group>
     </Stack>
   );

@@ -1,4 +1,5 @@
 /** A field that names something of the project: a connection, a secret, an agent, a skill, tools. */
+import { t } from '@lingui/core/macro';
 import { MultiSelect, Select, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -50,7 +51,7 @@ export function NamedField({ about, names, value, onChange }: Props) {
       value={chosen[0] ?? null}
       searchable
       clearable={!about.withAsterisk}
-      placeholder={choices.length === 0 ? 'There is none yet' : 'Choose'}
+      placeholder={choices.length === 0 ? t`There is none yet` : t`Choose`}
       onChange={(next) => onChange(next ?? '')}
     />
   );

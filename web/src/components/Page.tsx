@@ -1,4 +1,5 @@
 /** The frame of a page: its title, what one can do here, and its content. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Group, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
@@ -39,7 +40,7 @@ export function Page(props: Props) {
     <div className={classes.page} data-width={width}>
       <header className={classes.header}>
         {parent && (
-          <nav aria-label="Breadcrumbs" className={classes.parents}>
+          <nav aria-label={t`Breadcrumbs`} className={classes.parents}>
             {[parent].flat().map(({ label, to }) => (
               <span key={to} className={classes.parent}>
                 <Anchor component={Link} to={to} size="sm" c="dimmed">

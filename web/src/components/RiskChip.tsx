@@ -1,16 +1,17 @@
 /** How much a tool can do, in words. */
+import { t } from '@lingui/core/macro';
 import { Eye, type LucideIcon, PenLine, Send, ShieldAlert, Sigma, Trash2 } from 'lucide-react';
 import { Chip } from './Chip';
 import type { Tone } from './run-status';
 
 const RISKS: Record<string, { word: string; icon: LucideIcon; tone: Tone }> = {
-  read: { word: 'Reads', icon: Eye, tone: 'neutral' },
-  compute: { word: 'Computes', icon: Sigma, tone: 'neutral' },
-  write: { word: 'Changes data', icon: PenLine, tone: 'busy' },
-  external_send: { word: 'Sends outside', icon: Send, tone: 'wait' },
-  destructive: { word: 'Removes', icon: Trash2, tone: 'bad' },
-  admin: { word: 'Administers', icon: ShieldAlert, tone: 'bad' },
-  secret: { word: 'Touches secrets', icon: ShieldAlert, tone: 'bad' },
+  read: { word: t`Reads`, icon: Eye, tone: 'neutral' },
+  compute: { word: t`Computes`, icon: Sigma, tone: 'neutral' },
+  write: { word: t`Changes data`, icon: PenLine, tone: 'busy' },
+  external_send: { word: t`Sends outside`, icon: Send, tone: 'wait' },
+  destructive: { word: t`Removes`, icon: Trash2, tone: 'bad' },
+  admin: { word: t`Administers`, icon: ShieldAlert, tone: 'bad' },
+  secret: { word: t`Touches secrets`, icon: ShieldAlert, tone: 'bad' },
 };
 
 export function riskWord(risk: string): string {
@@ -19,5 +20,5 @@ export function riskWord(risk: string): string {
 
 export function RiskChip({ risk }: { risk: string }) {
   const look = RISKS[risk] ?? { word: riskWord(risk), icon: ShieldAlert, tone: 'wait' };
-  return <Chip {...look} title={`Risk class: ${risk.replaceAll('_', ' ')}`} />;
+  return <Chip {...look} title={t`Risk class: ${risk.replaceAll('_', ' ')}`} />;
 }

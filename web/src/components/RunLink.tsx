@@ -1,4 +1,5 @@
 /** The way to a run of the current project. */
+import { t } from '@lingui/core/macro';
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { projectPath, useCurrentProject } from '@/app/project';
@@ -8,7 +9,7 @@ export function RunLink({ runId }: { runId: string }) {
   if (!project) return null;
   return (
     <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm" td="underline">
-      Open the run
+      {t`Open the run`}
     </Anchor>
   );
 }

@@ -1,4 +1,5 @@
 /** A form made from JSON Schema; fields that name columns offer those of the dataset. */
+import { t } from '@lingui/core/macro';
 import {
   ActionIcon,
   Button,
@@ -88,7 +89,7 @@ function FieldInput({ field, value, columns, error, onChange }: FieldProps) {
         value={texts}
         searchable
         clearable
-        placeholder={texts.length === 0 ? 'Choose columns' : ''}
+        placeholder={texts.length === 0 ? t`Choose columns` : ''}
         onChange={onChange}
       />
     );
@@ -98,7 +99,12 @@ function FieldInput({ field, value, columns, error, onChange }: FieldProps) {
   }
   if (kind === 'texts') {
     return (
-      <TagsInput {...about} value={texts} placeholder="Type and press Enter" onChange={onChange} />
+      <TagsInput
+        {...about}
+        value={texts}
+        placeholder={t`Type and press Enter`}
+        onChange={onChange}
+      />
     );
   }
   if (kind === 'map' || kind === 'pairs') {
@@ -133,7 +139,7 @@ function FieldInput({ field, value, columns, error, onChange }: FieldProps) {
       value={text === '' ? null : text}
       allowDeselect={!required}
       searchable={kind === 'column'}
-      placeholder={kind === 'choice' ? '' : `Choose a ${kind}`}
+      placeholder={kind === 'choice' ? '' : t`Choose a ${kind}`}
       onChange={(next) => onChange(next ?? '')}
     />
   );
@@ -146,7 +152,7 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
   const byColumn = field.kind === 'pairs' || ['names', 'types'].includes(field.name);
   // Headers and variables are not put in the place of others.
   const isNamed = /headers$|^env$/.test(field.name);
-  const [left, right] = isNamed ? ['Name', 'Value'] : ['From', 'To'];
+  const [left, right] = isNamed ? [t`Name`, t`Value`] : [t`From`, t`To`];
   const set = (index: number, pair: [string, string]) => onChange(pairs.with(index, pair));
   return (
     <Input.Wrapper
@@ -160,8 +166,8 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
           <Group key={index} gap={6} wrap="nowrap">
             {byColumn ? (
               <Select
-                aria-label={`Column ${index + 1}`}
-                placeholder="Column"
+                aria-label={t`Column ${index + 1}`}
+                placeholder={t`Column`}
                 data={columns}
                 value={key === '' ? null : key}
                 searchable
@@ -198,7 +204,7 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={`Remove line ${index + 1}`}
+              aria-label={t`Remove line ${index + 1}`}
               disabled={pairs.length === 1}
               onClick={() => onChange(pairs.toSpliced(index, 1))}
             >
@@ -213,7 +219,7 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
             leftSection={<Plus size={13} aria-hidden />}
             onClick={() => onChange([...pairs, ['', '']])}
           >
-            Add a line
+            {t`Add a line`}
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,5 @@
 /** Says how much of a list is shown, with a button that shows all of it. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Text } from '@mantine/core';
 import { useFormats } from './format';
 
@@ -17,11 +18,11 @@ export function ShownOf({ shown, all, of, onShowAll }: Props) {
   return (
     <Group gap="xs" mt={4}>
       <Text size="xs" c="dimmed" className="tabular">
-        {formats.number(shown)} of {formats.number(all)} {of}
+        {t`${formats.number(shown)} of ${formats.number(all)} ${of}`}
       </Text>
       {onShowAll && (
         <Button size="compact-xs" variant="subtle" onClick={onShowAll}>
-          Show all
+          {t`Show all`}
         </Button>
       )}
     </Group>

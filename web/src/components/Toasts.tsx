@@ -1,4 +1,5 @@
 /** Draws the toasts. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, CloseButton } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { hideToast, type Toast, useToasts } from './toasts';
@@ -7,7 +8,7 @@ import classes from './Toasts.module.css';
 export function Toasts() {
   const toasts = useToasts();
   return (
-    <section aria-label="Messages" className={classes.region}>
+    <section aria-label={t`Messages`} className={classes.region}>
       {/* Present from the start: screen readers follow only live regions they already know. */}
       <div aria-live="polite" className={classes.stack}>
         {toasts.map((toast) => (
@@ -43,7 +44,7 @@ function ToastCard({ toast }: { toast: Toast }) {
         <span>{toast.message}</span>
         {toast.runId !== undefined && (
           <Anchor href={addressOf(toast.runId)} size="sm">
-            Open the run
+            {t`Open the run`}
           </Anchor>
         )}
       </div>
@@ -52,7 +53,7 @@ function ToastCard({ toast }: { toast: Toast }) {
           {toast.action.label}
         </Button>
       )}
-      <CloseButton size="sm" aria-label="Dismiss" onClick={() => hideToast(id)} />
+      <CloseButton size="sm" aria-label={t`Dismiss`} onClick={() => hideToast(id)} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** A form for the arguments of a tool; what a plain form cannot show is written as JSON. */
+import { t } from '@lingui/core/macro';
 import { MultiSelect, Select, Stack, Textarea } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -54,7 +55,7 @@ export function ToolForm({ tool, fields, values, errors, branch, onChange }: Pro
               data={datasets}
               value={text === '' ? null : text}
               searchable
-              placeholder="Choose a dataset"
+              placeholder={t`Choose a dataset`}
               onChange={(next) => set(name, next ?? '')}
             />
           );
@@ -97,7 +98,7 @@ export function ToolForm({ tool, fields, values, errors, branch, onChange }: Pro
             <Textarea
               key={name}
               {...about}
-              label={drawn === 'json' ? `${label} (JSON)` : label}
+              label={drawn === 'json' ? t`${label} (JSON)` : label}
               value={text}
               autosize
               minRows={drawn === 'json' ? 2 : 3}

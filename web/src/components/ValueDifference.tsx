@@ -1,4 +1,5 @@
 /** Two values as the parts that differ: what was there, crossed out, and what is there now. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { differences } from './value-difference';
@@ -32,14 +33,14 @@ export function ValueDifference({ label, before, after }: Props) {
       {found.length > most && (
         <Group gap="xs" mt={4}>
           <Text size="xs" c="dimmed">
-            The first {MOST} changes
+            {t`The first ${MOST} changes`}
           </Text>
           <Button
             size="compact-xs"
             variant="subtle"
             onClick={() => setMost(Number.MAX_SAFE_INTEGER)}
           >
-            Show all
+            {t`Show all`}
           </Button>
         </Group>
       )}

@@ -1,4 +1,5 @@
 /** Any value of a run: tables as tables, texts as texts, everything else as a tree. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { CellTable } from './CellTable';
@@ -13,7 +14,7 @@ export function ValueView({ label, value }: { label: string; value: unknown }) {
   if (value === null || value === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        Nothing
+        {t`Nothing`}
       </Text>
     );
   }
@@ -24,7 +25,7 @@ export function ValueView({ label, value }: { label: string; value: unknown }) {
     return (
       <>
         <SmallTable label={label} table={table} />
-        {others !== null && <JsonTree label={`${label}, further facts`} value={others} />}
+        {others !== null && <JsonTree label={t`${label}, further facts`} value={others} />}
       </>
     );
   }
@@ -47,7 +48,7 @@ function SmallTable({ label, table }: { label: string; table: ValueTable }) {
       <ShownOf
         shown={shown.length}
         all={table.rows.length}
-        of="rows"
+        of={t`rows`}
         onShowAll={() => setWantsAll(true)}
       />
     </div>

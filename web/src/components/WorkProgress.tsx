@@ -1,4 +1,5 @@
 /** How far some work has come. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useFormats } from './format';
 
@@ -25,11 +26,11 @@ export function WorkProgress({ doing, done, total, format, onCancel }: Props) {
         </Text>
         <Group gap="xs">
           <Text size="xs" c="dimmed" className="tabular">
-            {isKnown ? `${write(done)} of ${write(total)}` : done > 0 && write(done)}
+            {isKnown ? t`${write(done)} of ${write(total)}` : done > 0 && write(done)}
           </Text>
           {onCancel && (
             <Button variant="subtle" color="gray" size="compact-xs" onClick={onCancel}>
-              Cancel
+              {t`Cancel`}
             </Button>
           )}
         </Group>
@@ -40,7 +41,7 @@ export function WorkProgress({ doing, done, total, format, onCancel }: Props) {
           animated={!isKnown}
           aria-label={doing}
           // Without a number, screen readers say that it is under way.
-          {...(isKnown ? {} : { 'aria-valuenow': undefined, 'aria-valuetext': 'under way' })}
+          {...(isKnown ? {} : { 'aria-valuenow': undefined, 'aria-valuetext': t`under way` })}
         />
       </Progress.Root>
     </Stack>

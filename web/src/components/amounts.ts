@@ -1,4 +1,5 @@
 /** Amounts of money and counts of tokens in few characters. */
+import { t } from '@lingui/core/macro';
 import type { Formats } from './format';
 
 /** Dollars with as many digits as say something: "$12.30", "$0.0042". */
@@ -19,7 +20,7 @@ export function dollarRange(
   { usd, low, high }: { usd: number; low: number | null; high: number | null },
 ): string {
   if (low === null || high === null) return dollars(formats, usd);
-  return `${dollars(formats, usd)} (${dollars(formats, low)} to ${dollars(formats, high)})`;
+  return t`${dollars(formats, usd)} (${dollars(formats, low)} to ${dollars(formats, high)})`;
 }
 
 /** "950", "12K", "3.4M". */

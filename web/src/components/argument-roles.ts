@@ -1,4 +1,6 @@
 /** What the arguments of a call are for, in words for people, those that matter most first. */
+import { t } from '@lingui/core/macro';
+
 export type ArgumentRole =
   | 'recipient'
   | 'destination'
@@ -22,16 +24,16 @@ interface RoleWords {
 
 /** In the order in which people see arguments. */
 export const ARGUMENT_ROLES: Record<ArgumentRole, RoleWords> = {
-  recipient: { word: 'Recipient', help: 'Who gets something: a person, an account, a channel.' },
-  destination: { word: 'Destination', help: 'The address or system that is opened or sent to.' },
-  amount: { word: 'Amount', help: 'How much: money, a quantity, a price.' },
-  target: { word: 'Works on', help: 'What is changed or taken along: a file, a record.' },
-  reach: { word: 'Reach', help: 'How far or how often: permission, visibility, repetition.' },
-  secret: { word: 'Secret', help: 'A credential, or the name of one.' },
-  undeclared: { word: 'Not declared', help: 'No one has said yet what it is for.' },
-  content: { word: 'Content', help: 'Words or data for somebody to read.' },
-  selector: { word: 'Selection', help: 'Which part of the data: a query, columns, filters.' },
-  plain: { word: 'Setting', help: 'Limits, formats, dates: nothing of the others.' },
+  recipient: { word: t`Recipient`, help: t`Who gets something: a person, an account, a channel.` },
+  destination: { word: t`Destination`, help: t`The address or system that is opened or sent to.` },
+  amount: { word: t`Amount`, help: t`How much: money, a quantity, a price.` },
+  target: { word: t`Works on`, help: t`What is changed or taken along: a file, a record.` },
+  reach: { word: t`Reach`, help: t`How far or how often: permission, visibility, repetition.` },
+  secret: { word: t`Secret`, help: t`A credential, or the name of one.` },
+  undeclared: { word: t`Not declared`, help: t`No one has said yet what it is for.` },
+  content: { word: t`Content`, help: t`Words or data for somebody to read.` },
+  selector: { word: t`Selection`, help: t`Which part of the data: a query, columns, filters.` },
+  plain: { word: t`Setting`, help: t`Limits, formats, dates: nothing of the others.` },
 };
 const ORDER = Object.keys(ARGUMENT_ROLES) as ArgumentRole[];
 

@@ -1,18 +1,19 @@
 /** Types of columns: what people may choose, and how each is called and aligned. */
+import { plural, t } from '@lingui/core/macro';
 
 const NAMES: [RegExp, string][] = [
-  [/^VARCHAR/, 'text'],
-  [/^(TINY|SMALL|BIG|HUGE|U\w*)?INT(EGER)?$/, 'whole number'],
-  [/^U?(TINY|SMALL|BIG|HUGE)INT$/, 'whole number'],
-  [/^DECIMAL/, 'decimal'],
-  [/^(DOUBLE|FLOAT|REAL)/, 'number'],
-  [/^BOOLEAN/, 'yes/no'],
-  [/^TIMESTAMP/, 'date and time'],
-  [/^DATE/, 'date'],
-  [/^TIME/, 'time'],
-  [/^JSON/, 'JSON'],
-  [/^UUID/, 'UUID'],
-  [/^BLOB/, 'bytes'],
+  [/^VARCHAR/, t`text`],
+  [/^(TINY|SMALL|BIG|HUGE|U\w*)?INT(EGER)?$/, t`whole number`],
+  [/^U?(TINY|SMALL|BIG|HUGE)INT$/, t`whole number`],
+  [/^DECIMAL/, t`decimal`],
+  [/^(DOUBLE|FLOAT|REAL)/, t`number`],
+  [/^BOOLEAN/, t`yes/no`],
+  [/^TIMESTAMP/, t`date and time`],
+  [/^DATE/, t`date`],
+  [/^TIME/, t`time`],
+  [/^JSON/, t`JSON`],
+  [/^UUID/, t`UUID`],
+  [/^BLOB/, t`bytes`],
 ];
 
 /** The type in words; what is not known keeps its own name. */
@@ -21,11 +22,11 @@ export function typeName(type: string): string {
 }
 
 export function isNumeric(type: string): boolean {
-  return ['whole number', 'decimal', 'number'].includes(typeName(type));
+  return /^((U?(TINY|SMALL|BIG|HUGE)|U\w*)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|REAL)/.test(type);
 }
 
 export function isMoment(type: string): boolean {
-  return ['date', 'time', 'date and time'].includes(typeName(type));
+  return /^(TIME|DATE)/.test(type);
 }
 
 const CHOICES = [
@@ -46,8 +47,13 @@ const CHOICES = [
 /** The type in words that tell it from the other choices. */
 function choiceName(type: string): string {
   const places = /^DECIMAL\(\d+,(\d+)\)$/.exec(type)?.[1];
-  if (places !== undefined) return `decimal, ${places} ${places === '1' ? 'place' : 'places'}`;
-  return type === 'TIMESTAMP WITH TIME ZONE' ? 'date and time with zone' : typeName(type);
+  if (places !== undefined) {
+    return plural(Number(places), {
+      one: `decimal, ${places} place`,
+      other: `decimal, ${places} places`,
+    });
+  }
+  return type === 'TIMESTAMP WITH TIME ZONE' ? t`date and time with zone` : typeName(type);
 }
 
 /** What a column can be read as; its present type is always among them. */

@@ -1,4 +1,5 @@
 /** Undo and redo of changes to data, each with a toast that says what was taken back and offers the way forth. */
+import { t } from '@lingui/core/macro';
 import { useHotkeys } from '@mantine/hooks';
 import { useEffect } from 'react';
 import type { Commit } from '@/api/data-types';
@@ -40,7 +41,7 @@ function explainFailure(error: unknown): void {
 export async function undoData(projectId: string, commit?: string): Promise<Commit | null> {
   try {
     const made = await undoCommit(projectId, commit);
-    tell(made.message, 'Redo', () => void redoData(projectId));
+    tell(made.message, t`Redo`, () => void redoData(projectId));
     return made;
   } catch (error) {
     explainFailure(error);
@@ -51,7 +52,7 @@ export async function undoData(projectId: string, commit?: string): Promise<Comm
 export async function redoData(projectId: string): Promise<Commit | null> {
   try {
     const made = await redoCommit(projectId);
-    tell(made.message, 'Undo', () => void undoData(projectId, made.id));
+    tell(made.message, t`Undo`, () => void undoData(projectId, made.id));
     return made;
   } catch (error) {
     explainFailure(error);

@@ -1,4 +1,5 @@
 /** Lengths of time in few characters. */
+import { t } from '@lingui/core/macro';
 
 /** "0.4 s", "12 s", "3 min 5 s", "2 h 10 min", "3 days". */
 export function durationText(milliseconds: number): string {
@@ -9,7 +10,7 @@ export function durationText(milliseconds: number): string {
   if (minutes < 60) return withRest(minutes, 'min', Math.floor(seconds % 60), 's');
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return withRest(hours, 'h', minutes % 60, 'min');
-  return `${Math.floor(hours / 24)} days`;
+  return t`${Math.floor(hours / 24)} days`;
 }
 
 function withRest(amount: number, unit: string, rest: number, smaller: string): string {

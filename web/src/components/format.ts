@@ -1,5 +1,6 @@
 /** Dates, numbers and sizes the way the reader's locale writes them. */
 import { createContext, use } from 'react';
+import { i18n } from '@/language';
 
 export interface Formats {
   locale: string;
@@ -12,8 +13,6 @@ export interface Formats {
   relative: (iso: string, now?: number) => string;
 }
 
-/** Phrases such as "3 minutes ago" stand in English sentences, whatever the locale of the numbers. */
-const UI_LANGUAGE = 'en';
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -43,7 +42,8 @@ export function createFormats(locale: string, timeZone?: string): Formats {
     ...zone,
   });
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...zone });
-  const relative = new Intl.RelativeTimeFormat(UI_LANGUAGE, { numeric: 'auto' });
+  // Phrases such as "3 minutes ago" stand in sentences of the app, whatever the locale of the numbers.
+  const relative = new Intl.RelativeTimeFormat(i18n.locale, { numeric: 'auto' });
 
   const formatRelative = (iso: string, now = Date.now()) => {
     const seconds = Math.round((Date.parse(iso) - now) / 1000);

@@ -1,4 +1,5 @@
 /** How much went along each line of a flow in a run: rows, items of a list, or how often a step ran. */
+import { t } from '@lingui/core/macro';
 import type { Run } from '@/api/run-types';
 import type { NodeStanding } from '@/api/runs';
 
@@ -36,7 +37,7 @@ const timesText = (times: number) => (times > 1 ? `${times.toLocaleString('en')}
 /** Items of a list that went along an edge: "12 of 3,000" while it runs, "3,000" at its end. */
 function partsText({ done, total }: Parts): string {
   const all = total.toLocaleString('en');
-  return done >= total ? all : `${done.toLocaleString('en')} of ${all}`;
+  return done >= total ? all : t`${done.toLocaleString('en')} of ${all}`;
 }
 
 /** How much went along an edge: rows or items of the node before it. */

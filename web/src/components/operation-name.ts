@@ -1,11 +1,12 @@
 /** The name of an operation in words, as in lists of what happened. */
+import { t } from '@lingui/core/macro';
 
 const NAMES: Record<string, string> = {
-  ingest: 'Loaded',
-  undo: 'Undone',
-  redo: 'Redone',
-  restore: 'Restored',
-  merge: 'Merged',
+  ingest: t`Loaded`,
+  undo: t`Undone`,
+  redo: t`Redone`,
+  restore: t`Restored`,
+  merge: t`Merged`,
 };
 
 export function operationName(operation: string): string {

@@ -1,4 +1,5 @@
 /** Statuses of runs and states of calls: the word, the icon and the tone of each. */
+import { t } from '@lingui/core/macro';
 import {
   Ban,
   CircleCheck,
@@ -24,14 +25,14 @@ export interface StateLook {
 }
 
 const STATUSES: Record<RunStatus, StateLook> = {
-  queued: { word: 'Queued', icon: Clock, tone: 'neutral' },
-  running: { word: 'Running', icon: Play, tone: 'busy' },
-  blocked: { word: 'Blocked', icon: Hand, tone: 'wait' },
-  waiting_for_approval: { word: 'Waiting for approval', icon: Hand, tone: 'wait' },
-  reviewing: { word: 'Reviewing', icon: Eye, tone: 'wait' },
-  done: { word: 'Done', icon: CircleCheck, tone: 'good' },
-  failed: { word: 'Failed', icon: CircleX, tone: 'bad' },
-  cancelled: { word: 'Cancelled', icon: Ban, tone: 'neutral' },
+  queued: { word: t`Queued`, icon: Clock, tone: 'neutral' },
+  running: { word: t`Running`, icon: Play, tone: 'busy' },
+  blocked: { word: t`Blocked`, icon: Hand, tone: 'wait' },
+  waiting_for_approval: { word: t`Waiting for approval`, icon: Hand, tone: 'wait' },
+  reviewing: { word: t`Reviewing`, icon: Eye, tone: 'wait' },
+  done: { word: t`Done`, icon: CircleCheck, tone: 'good' },
+  failed: { word: t`Failed`, icon: CircleX, tone: 'bad' },
+  cancelled: { word: t`Cancelled`, icon: Ban, tone: 'neutral' },
 };
 
 export const RUN_STATUSES = Object.keys(STATUSES) as RunStatus[];
@@ -44,13 +45,13 @@ const STATES: Record<string, StateLook> = {
   running: STATUSES.running,
   done: STATUSES.done,
   failed: STATUSES.failed,
-  waiting: { word: 'Waiting', icon: Hand, tone: 'wait' },
-  held: { word: 'Waiting', icon: Hand, tone: 'wait' },
-  denied: { word: 'Denied', icon: ShieldX, tone: 'bad' },
-  refused: { word: 'Refused', icon: ShieldX, tone: 'bad' },
-  skipped: { word: 'Skipped', icon: CircleSlash, tone: 'neutral' },
-  pending: { word: 'Not yet', icon: CircleDashed, tone: 'neutral' },
-  undone: { word: 'Undone', icon: Undo2, tone: 'neutral' },
+  waiting: { word: t`Waiting`, icon: Hand, tone: 'wait' },
+  held: { word: t`Waiting`, icon: Hand, tone: 'wait' },
+  denied: { word: t`Denied`, icon: ShieldX, tone: 'bad' },
+  refused: { word: t`Refused`, icon: ShieldX, tone: 'bad' },
+  skipped: { word: t`Skipped`, icon: CircleSlash, tone: 'neutral' },
+  pending: { word: t`Not yet`, icon: CircleDashed, tone: 'neutral' },
+  undone: { word: t`Undone`, icon: Undo2, tone: 'neutral' },
 };
 
 /** How a call or a node of a flow stands; a state that is not known yet still reads as a word. */

@@ -1,4 +1,5 @@
 /** Arguments of tools as fields of a form: what the plain form can show, and the rest as JSON. */
+import { t } from '@lingui/core/macro';
 import { argumentsOf, type Field, fieldsOf, type FormValues, initialValues } from './schema-form';
 
 /** `plain` fields go to SchemaForm; the others are drawn by ToolForm. */
@@ -134,12 +135,12 @@ export function toolArguments(fields: ToolField[], values: FormValues): Filled {
       try {
         sent[field.name] = JSON.parse(text) as unknown;
       } catch (error) {
-        problems[field.name] = `This is not JSON yet: ${(error as Error).message}`;
+        problems[field.name] = t`This is not JSON yet: ${(error as Error).message}`;
       }
     }
     // An empty text may be meant where the schema asks for a text that may be empty.
     if (field.required && !(field.name in sent) && !(field.name in problems)) {
-      problems[field.name] = 'This is needed.';
+      problems[field.name] = t`This is needed.`;
     }
   }
   return Object.keys(problems).length > 0 ? { problems } : { arguments: sent, problems: null };

@@ -1,4 +1,5 @@
 /** Things are done at once and can be undone: by the toast's button or with Ctrl/Cmd-Z. */
+import { t } from '@lingui/core/macro';
 import { ApiError, explain } from '@/api/errors';
 import { hideToast, showToast } from './toasts';
 
@@ -62,7 +63,7 @@ export function offerUndo(action: Undoable): void {
     tone: 'neutral',
     shownFor: SHOWN_FOR,
     message: action.message,
-    action: { label: action.label ?? 'Undo', run: () => void runUndo({ toastId, action }) },
+    action: { label: action.label ?? t`Undo`, run: () => void runUndo({ toastId, action }) },
     onGone: () => {
       offers = offers.filter((offer) => offer.toastId !== toastId);
     },

@@ -1,4 +1,5 @@
 /** Changes to a YAML text that leave every other line as it is: comments, order and style are kept. */
+import { t } from '@lingui/core/macro';
 import {
   type Document,
   isCollection,
@@ -23,7 +24,7 @@ export function readYaml(
 ): { value: Value; problem: null } | { value: null; problem: string } {
   const document = parse(text);
   const [error] = document.errors;
-  if (error) return { value: null, problem: error.message.split('\n')[0] ?? 'This is not YAML.' };
+  if (error) return { value: null, problem: error.message.split('\n')[0] ?? t`This is not YAML.` };
   return { value: document.toJS() as Value, problem: null };
 }
 

@@ -1,4 +1,5 @@
 /** The graph of a flow as the server compiles it, read from the document: nodes, edges, graphs within nodes. */
+import { t } from '@lingui/core/macro';
 import { type Path, type Value, valueAt } from './document';
 import type { ExpressionRules } from './expressions/tree';
 
@@ -99,7 +100,7 @@ function stepsGraph(whole: Fields, language: Language): FlowGraph {
   if (before !== undefined && nodes.every(({ id }) => id !== RESULT)) {
     const value = whole.output ?? `\${nodes.${before}.output}`;
     nodes.push({
-      ...{ key: RESULT, id: RESULT, type: 'output', title: 'Result', path: [] },
+      ...{ key: RESULT, id: RESULT, type: 'output', title: t`Result`, path: [] },
       ...{ fields: { value }, needs: [before], ports: [], graphs: [], isImplied: true },
     });
   }

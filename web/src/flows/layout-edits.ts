@@ -1,4 +1,5 @@
 /** What people do to a drawing without changing the flow: notes, groups, lines of boxes. */
+import { t } from '@lingui/core/macro';
 import type { Layout, Placed, Point, Size } from './layout';
 
 const freeNumber = (ids: readonly string[]) => {
@@ -35,7 +36,7 @@ export function groupNodes(
 ): { layout: Layout; id: string } {
   const id = freeNumber(layout.groups.map((group) => group.id));
   const others = withoutKeys(layout, keys).groups;
-  const groups = [...others, { id, title: 'Group', keys: [...keys] }];
+  const groups = [...others, { id, title: t`Group`, keys: [...keys] }];
   return { layout: { ...layout, groups }, id };
 }
 

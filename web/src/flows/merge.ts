@@ -1,4 +1,5 @@
 /** Two people's changes to one flow, put together by node: what only one of them changed is taken from them. */
+import { t } from '@lingui/core/macro';
 import { Lexer } from 'yaml';
 import { readYaml, removeValue, setValue, type Value, valueAt } from './document';
 import { addNode, ERROR_PORT, type Fields, graphOf, removeNodes, setField } from './edits';
@@ -61,7 +62,7 @@ const isEqual = (one: Value, other: Value) => JSON.stringify(one) === JSON.strin
 
 export function mergeFlows(base: string, mine: string, theirs: string, language: Language): Merged {
   if (readYaml(mine).problem !== null || readYaml(theirs).problem !== null)
-    return { text: theirs, clashes: mine === theirs ? [] : [{ what: 'the text', mine, theirs }] };
+    return { text: theirs, clashes: mine === theirs ? [] : [{ what: t`the text`, mine, theirs }] };
   const clashes: Clash[] = [];
   let text = mergeFields(base, mine, theirs, clashes);
   const [before, own, other] = [base, mine, theirs].map((each) => ownNodes(each, language));

@@ -271,14 +271,10 @@ def _unasked(reading: Reading, question: Question, world: World) -> Iterator[str
             yield f"You did not ask for it, but only this counts: {words.filter_chip(each, reading.table)}."
     for period in reading.periods:
         years = {(end or "")[:4] for end in (period.start, period.end)}
-        if not years & told and not _names_a_time(question):
+        if not years & told and not any(
+            piece.kind == "period"
+            for base in list(question.world.datasets)[:1]
+            for piece in question.tagged(base).pieces
+        ):
             said = period.said or words.period(period, reading.table)
             yield f"You named no time. This is only {said}."
-
-
-def _names_a_time(question: Question) -> bool:
-    return any(
-        piece.kind == "period"
-        for base in list(question.world.datasets)[:1]
-        for piece in question.tagged(base).pieces
-    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
 
-from steward.agents.asking.grammar import ADJECTIVES
+from steward.agents.asking.grammar import grammar
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.periods import Span, in_words, shifted
@@ -543,7 +543,7 @@ def _quantity_of(comparative: str) -> tuple[str, tuple[str, ...]] | None:
     """What "older" or "hotter" compares, by the superlative of the same adjective."""
     if comparative in {"older", "younger"}:
         return ("desc" if comparative == "older" else "asc"), ("age",)
-    return ADJECTIVES.get(f"{comparative[:-1]}st") if comparative.endswith("er") else None
+    return grammar().adjectives.get(f"{comparative[:-1]}st") if comparative.endswith("er") else None
 
 
 def is_day(period: Period) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from rapidfuzz.distance import OSA
 
-from steward.agents.asking.grammar import SILENT
+from steward.agents.asking.grammar import grammar
 from steward.agents.asking.tokens import name_words, number_of
 from steward.agents.asking.world import World, is_number_text
 from steward.analysis.clean import country_of
@@ -334,7 +334,7 @@ class Lexicon:
         for value in values:
             words = name_words(value)
             for size in range(1, min(len(words), LONGEST_PHRASE)):
-                if words[size - 1] not in SILENT:
+                if words[size - 1] not in grammar().silent:
                     # "Love in" says no more of "Love in a Hot Climate" than "love".
                     begun[words[:size]].add(value)
         for words, several in begun.items():

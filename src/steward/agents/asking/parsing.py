@@ -8,7 +8,7 @@ from typing import Final
 
 from steward.agents.asking.behind import asked_columns, end_of_one_column, row_behind
 from steward.agents.asking.conditions import Conditions, is_day
-from steward.agents.asking.grammar import MADE
+from steward.agents.asking.grammar import grammar
 from steward.agents.asking.parts import COUNT, Choice, Parsed
 from steward.agents.asking.ranking import Ranking
 from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured
@@ -377,7 +377,7 @@ class Parser(Conditions, Ranking):
         """ "Flown by Delta", "sold in March": a word that only leads to a condition that was read."""
         for at, piece in list(self._free("unknown")):
             following = self._words[piece.last : piece.last + 1]
-            if self._words[piece.first] not in MADE or following[:1] == []:
+            if self._words[piece.first] not in grammar().made or following[:1] == []:
                 continue
             if following[0] not in _LEADING:
                 continue

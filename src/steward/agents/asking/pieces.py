@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from steward.agents.asking.adjusting import adjusted
-from steward.agents.asking.grammar import SILENT
+from steward.agents.asking.grammar import grammar
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import Choice, Parsed
 from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Measured
@@ -187,7 +187,7 @@ class Pieces:
     def _says_head(self, column: ColumnRef, at: int) -> bool:
         """Whether a piece says what a column holds: appointments are no values of "affiliation at appointment"."""
         words = name_words(column.column)
-        ends = [n for n, word in enumerate(words) if n and word in SILENT]
+        ends = [n for n, word in enumerate(words) if n and word in grammar().silent]
         if not ends:
             return True
         piece = self.pieces[at]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from steward.agents.asking.figures import Figures
-from steward.agents.asking.grammar import ADJECTIVES
+from steward.agents.asking.grammar import grammar
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.reading import ColumnRef, Function, Grouped, Measured, Ordered
@@ -190,7 +190,7 @@ class Ranking(Figures):
 
     def _adjective(self, at: int, piece: Piece) -> None:
         """The most expensive diamonds: rows by the one column that is called a price."""
-        direction, names = ADJECTIVES.get(piece.argument, ("desc", ("age",)))
+        direction, names = grammar().adjectives.get(piece.argument, ("desc", ("age",)))
         columns = self._called(names, direction)
         named = self._column(at + 1) if self._is_figure_at(at + 1) else None
         if named is not None and "speed" not in names and self._at(at - 1, "most") is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final, get_args
 
-from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
+from steward.agents.asking.grammar import grammar, longest_phrase, phrases, vocabulary
 from steward.agents.asking.lexicon import LONGEST_PHRASE, Lexicon, Sense, corrected
 from steward.agents.asking.periods import Calendar, Span
 from steward.agents.asking.reading import Shape
@@ -145,9 +145,9 @@ class Tagger:
     def _is_known(self, token: Token) -> bool:
         word = token.word
         return (
-            word in SILENT
-            or token.text in SILENT
-            or token.text in ADJECTIVES
+            word in grammar().silent
+            or token.text in grammar().silent
+            or token.text in grammar().adjectives
             or self._lexicon.knows(word)
             or token.number is not None
             or any(word in phrase for phrase in phrases())
@@ -179,8 +179,8 @@ class Tagger:
     def _with_gaps(self, words: Sequence[str]) -> list[Sense]:
         """ "Tracks were sold" for the figure "tracks sold": small words may stand in between."""
         ends = {words[0], words[-1]}
-        kept = [word for word in words if word in ends or word not in SILENT]
-        if not 1 < len(kept) < len(words) or any(word in SILENT for word in ends):
+        kept = [word for word in words if word in ends or word not in grammar().silent]
+        if not 1 < len(kept) < len(words) or any(word in grammar().silent for word in ends):
             return []
         found = self._lexicon.senses(kept)
         if set(words) - set(kept) <= _OF:
@@ -192,7 +192,11 @@ class Tagger:
 
     @staticmethod
     def _is_small(token: Token) -> bool:
-        return token.word in SILENT or token.text in SILENT or (token.word,) in phrases()
+        return (
+            token.word in grammar().silent
+            or token.text in grammar().silent
+            or (token.word,) in phrases()
+        )
 
     def tagged(self, reach: Reach) -> Tagged:
         """The pieces as seen from one table: `reach` gives a sense as it is there, None where it is out of reach."""
@@ -255,7 +259,7 @@ class Tagger:
             yield from self._numbers(place, token.number)
         elif token.text == "one" and place and self.tokens[place - 1].text in _COMPARING:
             yield Piece("number", place, place + 1, number=1, worth=_WORD + 1.97)
-        if token.text in ADJECTIVES:
+        if token.text in grammar().adjectives:
             yield Piece("adjective", place, place + 1, token.text, worth=_WORD + 1.97)
         if self._is_silent(place):
             yield Piece("silent", place, place + 1, worth=_WORD + 1.85)
@@ -270,7 +274,7 @@ class Tagger:
         token = self.tokens[place]
         # "Give us", but "in the us".
         named = token.text == "us" and place and self.tokens[place - 1].text in {"the", "in", "of"}
-        return not named and (token.word in SILENT or token.text in SILENT)
+        return not named and (token.word in grammar().silent or token.text in grammar().silent)
 
     def _numbers(self, place: int, number: float | int) -> Iterator[Piece]:
         following = self.tokens[place + 1].text if place + 1 < len(self.tokens) else ""

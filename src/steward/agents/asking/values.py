@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Final
 
-from steward.agents.asking.grammar import SILENT, phrases
+from steward.agents.asking.grammar import grammar, phrases
 from steward.agents.asking.lexicon import LONGEST_PHRASE
 from steward.agents.asking.tokens import name_words, tokens_of
 from steward.agents.asking.world import FoundValue
@@ -110,4 +110,4 @@ def find_values(message: str, tables: Mapping[str, ValueIndex]) -> list[FoundVal
 
 
 def _carries_meaning(word: str) -> bool:
-    return word not in SILENT and (word,) not in phrases()
+    return word not in grammar().silent and (word,) not in phrases()

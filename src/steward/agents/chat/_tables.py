@@ -13,22 +13,20 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from steward.store import UNHELD, Json, Moment, id_column, metadata, scope_columns
+from steward.store import UNHELD, Json, Moment, id_column, metadata, required, scope_columns
 
 threads = Table(
     "threads",
     metadata,
     id_column(primary_key=True),
     *scope_columns(),
-    Column("title", String(200), nullable=False),
-    Column("branch", String(200), nullable=False),
+    *required(String(200), "title", "branch"),
     Column("settings", Json, nullable=False),
     # The turn at which the conversation stands: the next message follows it.
     Column("head", String(40)),
     Column("turns", Integer, nullable=False),
     Column("created_by", String(40), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "created_at", "updated_at"),
     Column("deleted_at", Moment),
     Column("revision", Integer, nullable=False),
     # What a program that brings its own names calls the thread; each person has names of their own.
@@ -46,8 +44,7 @@ turns = Table(
     # The turn it answers to; none for a first message. Turns of one parent are versions of one another.
     Column("parent", String(40)),
     Column("message", Text, nullable=False),
-    Column("mentions", Json, nullable=False),
-    Column("attachments", Json, nullable=False),
+    *required(Json, "mentions", "attachments"),
     Column("query_type", String(10)),
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),

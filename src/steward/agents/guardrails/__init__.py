@@ -43,7 +43,7 @@ _NOTHING = About()
 class Guardrail(BaseModel):
     """Base of every guardrail; its fields are its settings."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     stage: ClassVar[Literal["input", "output"]] = "output"
 

@@ -22,7 +22,7 @@ AgentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,59}$", max_length=6
 class Handoffs(BaseModel):
     """Who goes on once an agent has answered, and what they get."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     how: Literal["sequence", "parallel", "choice"] = Field(
         description="One after the other; all at the same time; or the one that the agent chooses, or none."
@@ -37,7 +37,7 @@ class Handoffs(BaseModel):
 class Memory(BaseModel):
     """What an agent keeps between runs: short notes that it writes itself."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     keep: int = Field(20, ge=1, le=50, description="The most notes that it keeps.")
     per: Literal["project", "person"] = Field(
@@ -49,7 +49,7 @@ class Memory(BaseModel):
 class Agent(BaseModel):
     """What an agent is told, and the most it may do; a plan narrows that further, never widens it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     format: Literal[1] = 1
     name: AgentName

@@ -80,7 +80,7 @@ class Wanted:
             if part.argument not in self.step.arguments
             and part.path in self.labels
             and (not self.labels[part.path].trusted or self.is_made_up(part))
-            and not self._fills_a_form(part)
+            and not (FORM in self.labels[part.path].sources and not self.is_made_up(part))
         )
 
     @cached_property
@@ -122,9 +122,6 @@ class Wanted:
 
     def within(self, step: PlanStep) -> "Wanted":
         return replace(self, step=step)
-
-    def _fills_a_form(self, part: Part) -> bool:
-        return FORM in self.labels[part.path].sources and not self.is_made_up(part)
 
 
 def sources_of(step: PlanStep, part: Part) -> list[str]:

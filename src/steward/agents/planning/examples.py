@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from steward.agents.planning.words import words_of
-from steward.core import read_yaml
+from steward.core import package_yaml
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,10 @@ class Example:
 
 @cache
 def shipped_examples() -> tuple[Example, ...]:
-    text = (files("steward.agents.planning") / "examples.yaml").read_text("utf-8")
-    return tuple(Example(each["message"], each["tables"], each["plan"]) for each in read_yaml(text))
+    return tuple(
+        Example(each["message"], each["tables"], each["plan"])
+        for each in package_yaml("steward.agents.planning", "examples.yaml")
+    )
 
 
 def worked_examples(

@@ -27,7 +27,7 @@ Name = Annotated[str, Field(min_length=1, max_length=120)]
 
 
 class Contract(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class StepBudget(Contract):

@@ -62,7 +62,11 @@ def opening(task: Task, catalogue: Catalogue, recipe: Recipe) -> list[Message]:
         [
             system_rule(task.nonce),
             JOB,
-            "Agents:\n" + _agents(catalogue),
+            "Agents:\n"
+            + "\n".join(
+                f"- {agent.name}: {_sentence(agent.description)} Tools: {', '.join(agent.tools) or 'none'}."
+                for agent in catalogue.agents
+            ),
             "Tools:\n" + _tools(task, catalogue, room // 4),
             *(["Skills:\n" + _skills(task, catalogue)] if catalogue.skills else []),
             *(["Examples, over other data:\n" + examples] if examples else []),
@@ -85,13 +89,6 @@ def repair(said: Said, problems: Sequence[str], nonce: str) -> list[Message]:
             "as one JSON object and nothing else."
         ),
     ]
-
-
-def _agents(catalogue: Catalogue) -> str:
-    return "\n".join(
-        f"- {agent.name}: {_sentence(agent.description)} Tools: {', '.join(agent.tools) or 'none'}."
-        for agent in catalogue.agents
-    )
 
 
 def _tools(task: Task, catalogue: Catalogue, room: int) -> str:

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 from steward.agents.operating.roster import Agent, Roster
@@ -19,7 +18,7 @@ from steward.agents.planning.prompt import Recipe, opening
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import overlap, words_of
 from steward.broker import Risk, disarmed, system_rule, wrap_untrusted
-from steward.core import read_yaml
+from steward.core import package_yaml
 from steward.definitions import ColumnFacts, DatasetFacts
 from steward.models import Message, System, User
 
@@ -204,8 +203,10 @@ def confirmed_examples(task: Task, catalogue: Catalogue) -> list[Example]:
 
 @cache
 def form_examples() -> tuple[Example, ...]:
-    text = (files("steward.agents.planning") / "form_examples.yaml").read_text("utf-8")
-    return tuple(Example(each["ask"], each["tables"], each["form"]) for each in read_yaml(text))
+    return tuple(
+        Example(each["ask"], each["tables"], each["form"])
+        for each in package_yaml("steward.agents.planning", "form_examples.yaml")
+    )
 
 
 def _last_form(task: Task) -> dict[str, Any] | None:

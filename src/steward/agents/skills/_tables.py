@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store import Moment, TypedJson, TypedText, metadata, scope_columns
+from steward.store import Moment, TypedJson, TypedText, metadata, required, scope_columns
 
 skills = Table(
     "skills",
@@ -10,8 +10,7 @@ skills = Table(
     *scope_columns(),
     Column("name", String(64), nullable=False),
     # The version in force; 0 while the project uses the one that Steward brings along.
-    Column("version", Integer, nullable=False),
-    Column("enabled", Integer, nullable=False),
+    *required(Integer, "version", "enabled"),
     # Counts every change, switching on and off included.
     Column("revision", Integer, nullable=False),
     Column("updated_at", Moment, nullable=False),

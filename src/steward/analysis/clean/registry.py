@@ -15,7 +15,7 @@ from steward.tables import Change, Table
 class Arguments(BaseModel):
     """What an operation is asked to do; unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 A = TypeVar("A", bound=Arguments)

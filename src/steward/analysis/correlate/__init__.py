@@ -1,10 +1,5 @@
 """Associations between columns: numeric, categorical and mixed, with the measure named."""
 
-from steward.analysis.correlate.results import (
-    Association,
-    Correlations,
-    Measure,
-)
 from steward.analysis.correlate.run import correlate
 
-__all__ = ["Association", "Correlations", "Measure", "correlate"]
+__all__ = ["correlate"]

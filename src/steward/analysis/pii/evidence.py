@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from steward.analysis.pii.hints import announces
-from steward.analysis.pii.kinds import KINDS, PREFILTER, Kind
+from steward.analysis.pii.kinds import PREFILTER, Kind, all_kinds
 from steward.analysis.pii.masks import mask
 
 CHECKS = 500
@@ -83,7 +83,7 @@ class Candidates:
     def of(cls, column: str, *, numeric: bool, personal_only: bool = True) -> "Candidates":
         chosen = []
         version = announces(column, ("version", "release"))
-        for kind in KINDS:
+        for kind in all_kinds():
             hinted = announces(column, kind.hints)
             if personal_only and not kind.personal:
                 continue
@@ -158,5 +158,5 @@ def _without_rivals(found: list[Evidence]) -> list[Evidence]:
         shared = (len(evidence.texts & other.texts) for other in kept)
         if all(count < 0.8 * len(evidence.texts) for count in shared):
             kept.append(evidence)
-    order = {kind.name: place for place, kind in enumerate(KINDS)}
+    order = {kind.name: place for place, kind in enumerate(all_kinds())}
     return sorted(kept, key=lambda one: order[one.kind.name])

@@ -4,18 +4,20 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from steward.analysis.countries import alpha2_codes, country_of
-from steward.analysis.pii import Finding
+from steward.analysis.pii import Finding, validators
 from steward.analysis.pii.evidence import Candidates, weigh_whole
 from steward.analysis.pii.hints import announces
-from steward.analysis.pii.validators import stdnum
 from steward.analysis.pii.values import Sample
 from steward.analysis.profile.counting import Counted
 from steward.analysis.profile.currencies import CURRENCIES
 from steward.analysis.profile.measures import Spread
 from steward.analysis.profile.results import Meaning
 from steward.analysis.profile.texts import PLACEHOLDERS
+from steward.core import package_yaml
 
 _ENOUGH = 0.8
 _MOST = 3
@@ -37,8 +39,8 @@ class Test:
     """Distinct values below which agreement would be no surprise, unless the name says so."""
 
 
-def _matches(pattern: str, flags: int = 0) -> Callable[[str], bool]:
-    regex = re.compile(pattern, flags)
+def _matches(pattern: str) -> Callable[[str], bool]:
+    regex = re.compile(pattern)
     return lambda text: regex.fullmatch(text) is not None
 
 
@@ -54,152 +56,43 @@ def _is_json(text: str) -> bool:
 
 def _checked(module: str, pattern: str) -> Callable[[str], bool]:
     shape = _matches(pattern)
-    return lambda text: shape(text) and stdnum(module)(text)
+    return lambda text: shape(text) and validators.stdnum(module)(text)
 
 
 _BIC = _matches(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
-_DATE = (
-    r"\d{4}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])"
-    r"|(?:0?[1-9]|[12]\d|3[01])[-/. ](?:0?[1-9]|[12]\d|3[01]|[A-Za-z]{3,9})[-/. ]\d{2}(?:\d{2})?"
-    r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
+_YES_OR_NO = frozenset(
+    ["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "on", "off"]
 )
-_TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?: ?[AaPp][Mm])?(?:Z|[+-]\d{2}:?\d{2})?)?"
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "country": lambda text: country_of(text) is not None,
+    "currency": lambda text: text in CURRENCIES or text.upper() in CURRENCIES,
+    "json": _is_json,
+    "yes_or_no": lambda text: text.casefold() in _YES_OR_NO,
+    "bic": lambda text: _BIC(text) and text[4:6].upper() in alpha2_codes(),
+}
 
-TESTS = (
-    Test(
-        "country",
-        "country",
-        lambda text: country_of(text) is not None,
-        "codes and names of ISO 3166",
-        hints=("country", "nation", "land", "pays", "pais", "nationality", "country code"),
-        unless=("state", "language", "lang", "locale", "region", "province"),
-        fewest=3,
-    ),
-    Test(
-        "currency",
-        "currency",
-        lambda text: text in CURRENCIES or text.upper() in CURRENCIES,
-        "codes of ISO 4217",
-        hints=("currency", "ccy", "waehrung", "devise", "moneda"),
-        fewest=2,
-    ),
-    Test("url", "web address", _matches(r"(?:https?|ftp)://[^\s]+|www\.[^\s]+\.[^\s]+"), "syntax"),
-    Test(
-        "uuid",
-        "UUID",
-        _matches(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE),
-        "syntax",
-    ),
-    Test(
-        "hash",
-        "hash or key in hexadecimal",
-        _matches(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}", re.IGNORECASE),
-        "length and digits",
-    ),
-    Test("json", "JSON document", _is_json, "parsed"),
-    Test(
-        "date_text",
-        "date written as text",
-        _matches(_DATE + "|(?:" + _DATE + ")" + _TIME),
-        "usual ways to write dates",
-    ),
-    Test(
-        "boolean_text",
-        "yes or no written as text",
-        lambda text: text.casefold()
-        in {"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "on", "off"},
-        "usual words",
-        fewest=2,
-    ),
-    Test(
-        "percentage",
-        "percentage written as text",
-        _matches(r"[+-]?\d+(?:[.,]\d+)? ?%"),
-        "a number and a per cent sign",
-    ),
-    Test(
-        "money_text",
-        "amount of money written as text",
-        _matches(r"[-+(]?(?:[€$£¥₹]|[A-Z]{3}) ?-?\d[\d.,' ]*\)?|-?\d[\d.,' ]* ?(?:[€$£¥₹]|[A-Z]{3})"),
-        "a number and a currency",
-    ),
-    Test(
-        "number_text",
-        "number written as text",
-        _matches(r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:[,.' ]\d{3})+)(?:[.,]\d+)?(?:[eE][+-]?\d+)?"),
-        "usual ways to write numbers, none with leading zeros",
-        unless=("zip", "postcode", "postal", "plz", "phone", "code", "number", "no", "id", "iban"),
-    ),
-    Test(
-        "postcode",
-        "postcode",
-        _matches(r"[A-Za-z0-9][A-Za-z0-9 \-]{2,9}"),
-        "the column's name and the shape of postcodes",
-        hints=("zip", "zip code", "zipcode", "postcode", "post code", "postal code", "plz", "cap"),
-        needs_hint=True,
-    ),
-    Test(
-        "postcode",
-        "postcode",
-        _matches(
-            r"[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d"
-            r"|[1-9]\d{3} [A-Z]{2}"
-        ),
-        "the shape of British, Canadian or Dutch postcodes",
-        fewest=5,
-    ),
-    Test(
-        "bic",
-        "BIC (bank)",
-        lambda text: _BIC(text) and text[4:6].upper() in alpha2_codes(),
-        "the column's name, the shape and the country in it",
-        hints=("bic", "swift", "swift code", "bic code"),
-        needs_hint=True,
-    ),
-    Test(
-        "isin",
-        "ISIN (security)",
-        _checked("isin", r"[A-Z]{2}[A-Z0-9]{9}\d"),
-        "check digit",
-        hints=("isin",),
-        fewest=3,
-    ),
-    Test(
-        "isbn",
-        "ISBN (book)",
-        _checked("isbn", r"(?:97[89][- ]?)?(?:\d[- ]?){9}[\dX]"),
-        "check digit",
-        hints=("isbn",),
-        fewest=5,
-    ),
-    Test(
-        "ean",
-        "EAN (article)",
-        _checked("ean", r"\d{8}|\d{12,14}"),
-        "check digit",
-        hints=("ean", "gtin", "upc", "barcode"),
-        fewest=10,
-    ),
-    Test(
-        "coordinates",
-        "latitude and longitude",
-        _matches(r"[-+]?\d{1,2}\.\d+ ?[,;] ?[-+]?\d{1,3}\.\d+"),
-        "syntax",
-    ),
-    Test("domain", "domain name", _matches(r"(?:[a-z0-9-]{1,63}\.)+[a-z]{2,24}", re.IGNORECASE), "syntax"),
-    Test(
-        "colour",
-        "colour",
-        _matches(r"#[0-9a-f]{6}|#[0-9a-f]{3}", re.IGNORECASE),
-        "syntax",
-    ),
-    Test(
-        "path",
-        "file path",
-        _matches(r"(?:[A-Za-z]:\\|\\\\|/|\./|~/)[^\s:*?\"<>|]+(?:[\\/][^\\/:*?\"<>|]+)*"),
-        "syntax",
-    ),
-)  # fmt: skip
+
+def _declared(kind: str) -> list[dict[str, Any]]:
+    """The tests as the file beside this module has them, with tuples of words."""
+    listed = package_yaml("steward.analysis.profile", "meanings.yaml")[kind]
+    return [{k: tuple(v) if isinstance(v, list) else v for k, v in each.items()} for each in listed]
+
+
+@cache
+def text_tests() -> tuple[Test, ...]:
+    return tuple(_text_test(**each) for each in _declared("texts"))
+
+
+def _text_test(check: str = "", pattern: str = "", stdnum: str = "", **rest: Any) -> Test:
+    if stdnum:
+        return Test(holds=_checked(stdnum, pattern), **rest)
+    return Test(holds=_CHECKS[check] if check else _matches(pattern), **rest)
+
+
+@cache
+def number_tests() -> tuple["NumberTest", ...]:
+    return tuple(NumberTest(**each) for each in _declared("numbers"))
+
 
 _ID_HINTS = ("id", "key", "code", "no", "nr", "number", "uuid", "guid", "ref", "reference", "sku")
 
@@ -225,7 +118,7 @@ def of_text(
 
 def _tested(column: str, said: list[tuple[str, int]], total: int, sample: Sample) -> list[Meaning]:
     found = []
-    for test in TESTS:
+    for test in text_tests():
         hinted = announces(column, test.hints)
         if (test.needs_hint and not hinted) or announces(column, test.unless):
             continue
@@ -300,37 +193,6 @@ class NumberTest:
     whole: bool = False
 
 
-NUMBER_TESTS = (
-    NumberTest("latitude", "latitude", ("lat", "latitude"), -90, 90),
-    NumberTest("longitude", "longitude", ("lon", "lng", "long", "longitude"), -180, 180),
-    NumberTest("year", "year", ("year", "yr", "jahr", "annee", "vintage"), 1000, 2999, whole=True),
-    NumberTest("month", "month of the year", ("month", "mon", "monat"), 1, 12, whole=True),
-    NumberTest("age", "age in years", ("age", "alter"), 0, 130),
-    NumberTest(
-        "unix_time",
-        "moment as seconds since 1970",
-        ("time", "timestamp", "ts", "at", "created", "updated", "epoch"),
-        1e8,
-        5e9,
-        whole=True,
-    ),
-    NumberTest(
-        "percentage",
-        "percentage",
-        ("percent", "percentage", "pct", "rate", "share", "ratio"),
-        0,
-        100,
-    ),
-    NumberTest(
-        "money",
-        "amount of money",
-        ("price", "amount", "cost", "total", "revenue", "salary", "balance", "fee", "tax", "sales"),
-        -1e15,
-        1e15,
-    ),
-)
-
-
 def of_number(column: str, counted: Counted, found: Spread | None) -> tuple[Meaning, ...]:
     if found is None:
         return ()
@@ -345,7 +207,7 @@ def of_number(column: str, counted: Counted, found: Spread | None) -> tuple[Mean
     if found.whole and announces(column, _ID_HINTS):
         evidence = "the column's name; values repeat"
         return (Meaning("reference", "reference to something", 1.0, checked, exact, evidence),)
-    for test in NUMBER_TESTS:
+    for test in number_tests():
         within = test.low <= found.low and found.high <= test.high
         if within and announces(column, test.hints) and (found.whole or not test.whole):
             evidence = "the column's name and the range of the values"

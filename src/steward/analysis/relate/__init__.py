@@ -4,17 +4,11 @@ from collections.abc import Callable, Sequence
 
 import duckdb
 
-from steward.analysis.relate.model import (
-    Join,
-    Key,
-    Node,
-    Relations,
-)
+from steward.analysis.relate.model import Key, Node, Relations
 from steward.analysis.relate.names import words_of
 from steward.tables import Table
 
 __all__ = [
-    "Join",
     "Key",
     "Node",
     "Progress",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from steward.analysis.relate.keytext import FLOATS, INTEGERS, key_text
-from steward.analysis.relate.names import Name, Place, Vocabulary, name_of, shared_prefix, words_of
+from steward.analysis.relate.names import Place, Vocabulary, name_of, shared_prefix, words_of
 from steward.tables import Column, Table, quote
 
 _COLUMNS_PER_QUERY = 40
@@ -165,12 +165,8 @@ def _facts(
         longest=_number(longest),
         prefix=prefix_text,
         numbered=numbered,
-        place=_place(full, short, table),
+        place=Place(full=full, short=short, table=table.name, table_words=words_of(table.name)),
     )
-
-
-def _place(full: Name, short: Name, table: Table) -> Place:
-    return Place(full=full, short=short, table=table.name, table_words=words_of(table.name))
 
 
 def _exact_distinct(

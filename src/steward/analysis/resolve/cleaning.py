@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from steward.analysis.resolve import vocabulary
+from steward.analysis.resolve.vocabulary import vocabulary
 from steward.tables import literal
 
 # Letters that have no accent to strip but a plain neighbour.
@@ -83,23 +83,23 @@ def _without_words(value: str, words: Iterable[str]) -> str:
 
 
 def _drop_legal_form(value: str) -> str:
-    connected = _without_words(value, vocabulary.CONNECTORS)
-    forms = "|".join(sorted(vocabulary.LEGAL_FORMS, key=lambda form: (-len(form), form)))
+    connected = _without_words(value, vocabulary()["connectors"])
+    forms = "|".join(sorted(vocabulary()["legal_forms"], key=lambda form: (-len(form), form)))
     after = f"regexp_replace({connected}, '( ({forms}))+$', '')"
     return f"regexp_replace({after}, '^(sarl|sas|sa|ab|srl|spa|bv|oy|pt) ', '')"
 
 
 def _drop_titles(value: str) -> str:
-    return _without_words(value, vocabulary.TITLES)
+    return _without_words(value, vocabulary()["titles"])
 
 
 def _short_street_words(value: str) -> str:
     short = value
-    for ending, form in vocabulary.STREET_ENDINGS:
+    for ending, form in vocabulary()["street_endings"].items():
         short = rf"regexp_replace({short}, '{ending}\b', '{form}', 'g')"
-    forms = {other: form for form, *others in vocabulary.STREET_WORDS for other in others}
+    forms = {other: form for form, *others in vocabulary()["street_words"] for other in others}
     mapped = f"list_transform(string_split({short}, ' '), lambda w: {_looked_up('w', forms)})"
-    return _without_words(f"array_to_string({mapped}, ' ')", vocabulary.STREET_FILLERS)
+    return _without_words(f"array_to_string({mapped}, ' ')", vocabulary()["street_fillers"])
 
 
 def _email(value: str) -> str:
@@ -114,7 +114,7 @@ def _domain(value: str) -> str:
 
 
 def _drop_free_mail(value: str) -> str:
-    hosts = ", ".join(literal(host) for host in vocabulary.FREE_MAIL)
+    hosts = ", ".join(literal(host) for host in vocabulary()["free_mail"])
     return _let(value, f"CASE WHEN x IN ({hosts}) THEN NULL ELSE x END")
 
 
@@ -134,7 +134,7 @@ def _date(value: str) -> str:
 
 
 def _country(value: str) -> str:
-    codes = {name: code for code, names in vocabulary.COUNTRIES.items() for name in names}
+    codes = {name: code for code, names in vocabulary()["countries"].items() for name in names}
     return _let(_words(_fold(value)), _looked_up("x", codes))
 
 
@@ -173,7 +173,7 @@ def _sound(value: str) -> str:
 
 
 def _drop_placeholders(value: str) -> str:
-    fillers = ", ".join(literal(filler) for filler in vocabulary.PLACEHOLDERS)
+    fillers = ", ".join(literal(filler) for filler in vocabulary()["placeholders"])
     return _let(value, f"CASE WHEN lower(trim(x)) IN ({fillers}) THEN NULL ELSE x END")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from steward.analysis.resolve.cleaning import cleaned
-from steward.analysis.resolve.vocabulary import LEGAL_FORMS
+from steward.analysis.resolve.vocabulary import vocabulary
 from steward.tables import Column, Table, literal, quote
 
 LOOKED_AT = 20_000
@@ -137,7 +137,7 @@ def _shares(column: Column) -> str:
         f" WHEN {value} IS NOT NULL THEN 0.0 END)"
         for pattern in _PATTERNS.values()
     ]
-    forms = "|".join(form for form in LEGAL_FORMS if len(form) > 1)
+    forms = "|".join(form for form in vocabulary()["legal_forms"] if len(form) > 1)
     plain = cleaned(value, ["fold", "words"])
     parts.append(
         f"avg(CASE WHEN regexp_matches({plain}, {literal(f' ({forms})$')}) THEN 1.0"

@@ -10,11 +10,11 @@ import duckdb
 from steward.analysis.resolve.columns import ColumnFacts, bare_name, look
 from steward.analysis.resolve.comparing import (
     ADDRESS,
-    CLEANING,
     count_comparison,
     mail_comparison,
     place_comparison,
     swapped,
+    usage_of,
     usual_comparison,
 )
 from steward.analysis.resolve.pairing import Pairing, pairings
@@ -220,7 +220,7 @@ def _field(role: Role, columns: dict[str, list[str]]) -> FieldRule:
         name=name,
         role=role,
         columns=chosen,
-        clean=CLEANING[role],
+        clean=usage_of(role).clean,
         golden=role != "email_domain",
     )
 
@@ -233,7 +233,7 @@ def _paired(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
             name=plain_name(one.name),
             role=one.role,
             columns={table: (name,) for table, name in one.columns.items()},
-            clean=CLEANING[one.role],
+            clean=usage_of(one.role).clean,
         )
         for one in view.pairings
         if set(one.columns) <= listed
@@ -270,7 +270,7 @@ def _names(view: View) -> dict[Role, FieldRule]:
         return {}
     ordered = {table: columns[table] for table in view.tables if table in columns}
     rule = FieldRule(
-        name="person_name", role="person_name", columns=ordered, clean=CLEANING["person_name"]
+        name="person_name", role="person_name", columns=ordered, clean=usage_of("person_name").clean
     )
     return {"person_name": rule}
 
@@ -286,7 +286,7 @@ def _domain(view: View) -> FieldRule:
         name="email_domain",
         role="email_domain",
         columns=columns,
-        clean=CLEANING["email_domain"],
+        clean=usage_of("email_domain").clean,
         golden=False,
     )
 
@@ -321,7 +321,9 @@ def _numbers(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
     for name, where in columns:
         unique = _unused(plain_name(name), {rule.name for rule in rules})
         rules.append(
-            FieldRule(name=unique, role="identifier", columns=where, clean=CLEANING["identifier"])
+            FieldRule(
+                name=unique, role="identifier", columns=where, clean=usage_of("identifier").clean
+            )
         )
     return tuple(rules)
 

@@ -1,128 +1,17 @@
 """Reads the role of a column from its name and, above all, from its values."""
 
+from functools import cache
+
 from steward.analysis.resolve.columns import ColumnFacts
 from steward.analysis.resolve.rules import Role
+from steward.core import package_yaml
 
-# Words of column names, in the languages our users' systems speak.
-_EMAIL = {"email", "mail", "emailaddress", "courriel", "correo"}
-_PHONE = {
-    *("phone", "tel", "telephone", "telefon", "telefono", "mobile", "mobil", "handy", "cell"),
-    *("cellphone", "gsm", "telefoon", "phonenumber"),
-}
-_GIVEN = {
-    *("given", "first", "firstname", "forename", "fname", "vorname", "prenom", "voornaam"),
-    *("givenname", "nombre", "imie"),
-}
-_FAMILY = {
-    *("family", "last", "lastname", "surname", "lname", "nachname", "familienname", "achternaam"),
-    *("familyname", "apellido", "apellidos", "cognome", "nazwisko", "efternamn"),
-}
-_PERSON = {
-    *("fullname", "contact", "person", "requester", "kontakt", "ansprechpartner", "patient"),
-    *("member", "guest", "attendee", "sender", "caller", "subscriber", "applicant", "student"),
-}
-_COMPANY = {
-    *("company", "organisation", "organization", "org", "firma", "firm", "business", "employer"),
-    *("societe", "entreprise", "unternehmen", "azienda", "empresa", "bedrijf", "companyname"),
-}
-_PARTY = {
-    "account",
-    "customer",
-    "client",
-    "supplier",
-    "vendor",
-    "kunde",
-    "kunden",
-    "debitor",
-    "buyer",
-}
-_NAME = {"name", "names", "naam", "nom", "nome", "navn", "bezeichnung"}
-_STREET = {
-    *(
-        "street",
-        "address",
-        "addr",
-        "address1",
-        "strasse",
-        "str",
-        "rue",
-        "adresse",
-        "road",
-        "straat",
-    ),
-    *("calle", "via", "line", "streetaddress", "anschrift", "direccion", "indirizzo"),
-}
-_NUMBER = {"number", "no", "nr", "num", "nummer", "hausnummer", "housenumber"}
-_HOUSE = {"house", "haus", "street", "building", "hausnummer", "housenumber", "streetnumber"}
-_CITY = {
-    *("city", "town", "suburb", "locality", "ort", "stadt", "ville", "ciudad", "citta", "place"),
-    *("plaats", "municipality", "village", "miasto"),
-}
-_POSTCODE = {"postcode", "zip", "zipcode", "postal", "plz", "postalcode", "postleitzahl", "cap"}
-_REGION = {"state", "province", "region", "county", "bundesland", "canton", "kanton", "prefecture"}
-_COUNTRY = {"country", "land", "pays", "pais", "nation", "countrycode", "kraj"}
-_BIRTH = {
-    "birth",
-    "dob",
-    "birthdate",
-    "birthday",
-    "dateofbirth",
-    "geburtsdatum",
-    "geburtstag",
-    "born",
-}
-_TAX = {
-    *(
-        "vat",
-        "tax",
-        "ssn",
-        "nif",
-        "nie",
-        "siren",
-        "siret",
-        "ein",
-        "tin",
-        "duns",
-        "lei",
-        "ust",
-        "ustid",
-    ),
-    *("passport", "nino", "nhs", "cuit", "rut", "cpf", "cnpj", "abn", "acn", "kvk", "taxid"),
-}
-_BANK = {"iban", "bban", "bankaccount"}
-_THING = {
-    *("name", "title", "product", "description", "model", "label", "brand", "manufacturer"),
-    *("item", "article", "artikel", "bezeichnung", "titre", "titel"),
-}
-_WEB = {"website", "web", "url", "domain", "homepage", "site"}
-_ID = {"id", "key", "ref", "reference", "code", "uuid", "guid", "identifier", "nr", "no", "number"}
-# People who work on the record, not the one it is about.
-_STAFF = {
-    *(
-        "owner",
-        "manager",
-        "agent",
-        "rep",
-        "assignee",
-        "assigned",
-        "editor",
-        "author",
-        "salesperson",
-    ),
-    *("seller", "operator", "handler", "employee", "clerk", "technician", "approver", "reviewer"),
-}
-_UPDATED = ("updated", "modified", "changed", "edited", "synced", "seen", "geandert")
-_CREATED = (
-    "created",
-    "opened",
-    "issue",
-    "issued",
-    "registered",
-    "joined",
-    "date",
-    "added",
-    "erstellt",
-)
+
+@cache
+def _named(kind: str) -> frozenset[str]:
+    """Words of column names, in the languages our users' systems speak."""
+    return frozenset(package_yaml("steward.analysis.resolve", "column_words.yaml")[kind])
+
 
 MIN_SHARE = 0.6
 # In fewer rows than this any column may be unique by chance.
@@ -132,27 +21,27 @@ FEW_ROWS = 50
 def role_of(facts: ColumnFacts) -> Role:
     """The role, `other` where nothing fits; values decide over names where they can."""
     words = set(facts.words)
-    if facts.filled == 0 or facts.distinct < 2 or words & _STAFF or "by" in words:
+    if facts.filled == 0 or facts.distinct < 2 or words & _named("staff") or "by" in words:
         return "other"
     by_value = _role_by_value(facts, words)
     if by_value is not None:
         return by_value
     if facts.temporal or facts.numeric or facts.type == "BOOLEAN":
-        return "birth_date" if facts.temporal and words & _BIRTH else "other"
+        return "birth_date" if facts.temporal and words & _named("birth") else "other"
     return _role_by_name(facts, words)
 
 
 def names_people(facts: ColumnFacts) -> bool:
     """Whether the column's name says that its values are people; a bare `name` does not."""
     words = set(facts.words)
-    return bool(words & (_PERSON | _PARTY | _GIVEN | _FAMILY))
+    return bool(words & (_named("person") | _named("party") | _named("given") | _named("family")))
 
 
 def is_id_like(facts: ColumnFacts) -> bool:
     """Whether the column could number things: few characters, no prose, a telling name."""
     if facts.numeric or facts.temporal or not facts.filled:
         return False
-    return bool(set(facts.words) & _ID) and facts.length <= 40 and facts.word_count < 2.5
+    return bool(set(facts.words) & _named("id")) and facts.length <= 40 and facts.word_count < 2.5
 
 
 def row_key_of(facts: tuple[ColumnFacts, ...]) -> str | None:
@@ -176,11 +65,12 @@ def moment_of(facts: tuple[ColumnFacts, ...]) -> str | None:
     dated = [
         one
         for one in facts
-        if (one.temporal or one.shares["date"] >= MIN_SHARE) and not set(one.words) & _BIRTH
+        if (one.temporal or one.shares["date"] >= MIN_SHARE)
+        and not set(one.words) & _named("birth")
     ]
-    for hints in (_UPDATED, _CREATED):
+    for hints in ("updated", "created"):
         for one in dated:
-            if set(one.words) & set(hints):
+            if set(one.words) & _named(hints):
                 return one.name
     return None
 
@@ -189,7 +79,7 @@ def is_event_like(facts: ColumnFacts) -> bool:
     """Times, amounts and prose: what differs from event to event, not from party to party."""
     timed = facts.temporal or facts.shares["date"] >= MIN_SHARE
     return (
-        (timed and not set(facts.words) & _BIRTH)
+        (timed and not set(facts.words) & _named("birth"))
         or facts.numeric
         or facts.shares["amount"] >= MIN_SHARE
     )
@@ -201,19 +91,19 @@ def _role_by_value(facts: ColumnFacts, words: set[str]) -> Role | None:
         return "email"
     if shares["iban"] >= MIN_SHARE and facts.length > 14:
         return "bank_account"
-    if words & _WEB and (shares["url"] >= 0.3 or "domain" in words or "website" in words):
+    if words & _named("web") and (shares["url"] >= 0.3 or "domain" in words or "website" in words):
         return "email_domain"
-    if words & _PHONE and shares["phone"] >= 0.5 and facts.length >= 6:
+    if words & _named("phone") and shares["phone"] >= 0.5 and facts.length >= 6:
         return "phone"
     return None
 
 
 def _role_by_name(facts: ColumnFacts, words: set[str]) -> Role:
-    if words & _BIRTH and facts.shares["digit_inside"] >= 0.5:
+    if words & _named("birth") and facts.shares["digit_inside"] >= 0.5:
         return "birth_date"
-    if words & _TAX or {"soc", "sec"} <= words or {"social", "security"} <= words:
+    if words & _named("tax") or {"soc", "sec"} <= words or {"social", "security"} <= words:
         return "tax_id"
-    if words & _BANK:
+    if words & _named("bank"):
         return "bank_account"
     address = _address_role(facts, words)
     if address is not None:
@@ -222,43 +112,47 @@ def _role_by_name(facts: ColumnFacts, words: set[str]) -> Role:
     if named is not None:
         return named
     worded = facts.shares["letters"] >= MIN_SHARE and facts.length <= 200
-    return "text" if words & _THING and worded and not words & _ID else "other"
+    return "text" if words & _named("thing") and worded and not words & _named("id") else "other"
 
 
 def _address_role(facts: ColumnFacts, words: set[str]) -> Role | None:
-    if words & _POSTCODE or {"post", "code"} <= words:
+    if words & _named("postcode") or {"post", "code"} <= words:
         return "postcode"
-    if words & _EMAIL or words & _PHONE:
+    if words & _named("email") or words & _named("phone"):
         return None
-    if words & _NUMBER and words & _HOUSE:
+    if words & _named("number") and words & _named("house"):
         return "street_number"
-    if words & _STREET and not words & _WEB:
+    if words & _named("street") and not words & _named("web"):
         return "address_detail" if words & {"2", "3", "address2", "detail", "unit"} else "street"
-    if words & _CITY:
+    if words & _named("city"):
         return "city"
-    if words & _COUNTRY:
+    if words & _named("country"):
         return "country"
-    if words & _REGION and facts.distinct <= 500:
+    if words & _named("region") and facts.distinct <= 500:
         return "region"
     return None
 
 
 def _name_role(facts: ColumnFacts, words: set[str]) -> Role | None:
-    if facts.shares["letters"] < MIN_SHARE or facts.length > 80 or words & (_ID - {"name"}):
+    if (
+        facts.shares["letters"] < MIN_SHARE
+        or facts.length > 80
+        or words & (_named("id") - {"name"})
+    ):
         return None
-    if words & _GIVEN and not words & {"order", "purchase", "seen", "contacted"}:
+    if words & _named("given") and not words & {"order", "purchase", "seen", "contacted"}:
         return "given_name"
-    if words & _FAMILY and not words & {"order", "purchase", "seen", "login", "contacted"}:
+    if words & _named("family") and not words & {"order", "purchase", "seen", "login", "contacted"}:
         return "family_name"
     firm = facts.shares["legal_form"] >= 0.1
     if facts.shares["digit_inside"] > 0.3:
-        return "company" if firm and words & _COMPANY else None
-    if words & _COMPANY:
+        return "company" if firm and words & _named("company") else None
+    if words & _named("company"):
         return "company"
-    if words & _PERSON:
+    if words & _named("person"):
         return "company" if firm else "person_name"
-    if words & _PARTY and (words & _NAME or len(words) == 1):
+    if words & _named("party") and (words & _named("name") or len(words) == 1):
         return "company" if firm else "person_name"
-    if words & _NAME and len(words - _NAME - {"full", "display", "legal"}) == 0:
+    if words & _named("name") and len(words - _named("name") - {"full", "display", "legal"}) == 0:
         return "company" if firm else "person_name"
     return None

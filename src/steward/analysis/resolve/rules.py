@@ -105,7 +105,9 @@ BOUND_OF: dict[str, str] = {
 
 
 class Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config = ConfigDict(
+        defer_build=True, extra="forbid", frozen=True, str_strip_whitespace=True
+    )
 
 
 class Source(Document):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from steward.analysis.resolve.comparing import usage_of
 from steward.analysis.resolve.rules import Comparison, Role, Rules, Test
 
 Floats = npt.NDArray[np.float64]
@@ -23,34 +24,6 @@ SETTLED = 1e-5
 SMALLEST = 1e-7
 # However much of an agreement among random pairs is due to matches, this much is chance.
 LEAST_LEFT = 0.02
-
-# How often two records of one entity agree exactly, and two of different entities do.
-_USUAL: dict[Role, tuple[float, float]] = {
-    "person_name": (0.60, 0.002),
-    "given_name": (0.75, 0.01),
-    "family_name": (0.80, 0.005),
-    "company": (0.75, 0.001),
-    "email": (0.55, 0.0002),
-    "email_domain": (0.70, 0.002),
-    "phone": (0.60, 0.0005),
-    "tax_id": (0.85, 0.0001),
-    "bank_account": (0.70, 0.0001),
-    "identifier": (0.60, 0.0002),
-    "street": (0.65, 0.001),
-    "street_number": (0.70, 0.02),
-    "address_detail": (0.55, 0.005),
-    "city": (0.80, 0.03),
-    "postcode": (0.75, 0.01),
-    "region": (0.85, 0.2),
-    "country": (0.95, 0.3),
-    "birth_date": (0.85, 0.0003),
-    "text": (0.50, 0.001),
-    "number": (0.60, 0.01),
-    "code": (0.60, 0.0005),
-    "date": (0.70, 0.005),
-    "other": (0.70, 0.05),
-}
-
 
 # What data without labels gets wrong: companies of one group share most of their name, their mail
 # domain and their town, so agreement would keep proving itself. A whole extra word (Service,
@@ -86,7 +59,7 @@ class Learned:
 
 def usual(comparison: Comparison, role: Role) -> tuple[Floats, Floats]:
     """Sound shares of matches and non-matches per level, for when the data cannot tell."""
-    exact_m, exact_u = _USUAL[role]
+    exact_m, exact_u = usage_of(role).usual
     between = len(comparison.levels) - 2
     # Lesser agreement: each degree rarer among matches and commoner among strangers.
     falling = np.array([0.6**place for place in range(between)])

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -20,6 +20,7 @@ from steward.api.following import BEAT, Following, waits_for_people
 from steward.api.guards import AsOperator
 from steward.api.plan_reviews import review, review_of
 from steward.api.routes.chat import ChatIn, begin
+from steward.api.routing import Router
 from steward.api.streams import EventStream
 from steward.app import Steward
 from steward.broker import Verdict
@@ -27,7 +28,7 @@ from steward.core import Conflict, Invalid, NotFound, Problem, is_id
 from steward.identity import Access
 from steward.runs import Run
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["chat"])
+router = Router(prefix="/projects/{project_id}", tags=["chat"])
 
 
 class _Spoken(Input):

@@ -3,18 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Output, Page
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.routes.agents import AgentName
+from steward.api.routing import Router
 from steward.core import copied
 from steward.flows import DirectCall
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}/agents/{name}/notes", tags=["agents"])
+router = Router(prefix="/projects/{project_id}/agents/{name}/notes", tags=["agents"])
 NoteId = Annotated[str, Path(pattern=r"^note_[0-9a-z]{26}$", max_length=40)]
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 from pydantic import Field
 
 from steward.agents import GUARDRAILS, Agent, agent_to_yaml, load_guardrails
@@ -11,6 +11,7 @@ from steward.agents.composed import FieldChange, Listed, changes_between
 from steward.api.context import context_of, steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsEditor, AsOperator, AsViewer
+from steward.api.routing import Router
 from steward.app import Steward
 from steward.broker import Risk
 from steward.core import Invalid, NotFound, copied, read_yaml
@@ -20,7 +21,7 @@ from steward.models import Role
 from steward.observe import NANO
 from steward.runs import Status
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["agents"])
+router = Router(prefix="/projects/{project_id}", tags=["agents"])
 AgentName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$", max_length=60)]
 VersionNumber = Annotated[int, Query(ge=0, le=2**31 - 1)]
 ModelRole = Literal["planner", "operator", "explainer"]

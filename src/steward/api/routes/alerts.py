@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Query, Request, Response, status
+from fastapi import Body, Query, Request, Response, status
 from pydantic import AwareDatetime, Field
 
 from steward.api.context import context_of
@@ -21,6 +21,7 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsEditor, AsOperator, AsViewer
+from steward.api.routing import Router
 from steward.api.types import AlertId, RuleId
 from steward.app import Steward, alert_view, check_channels, flow_titles, people_names
 from steward.core import NotFound, copied
@@ -42,7 +43,7 @@ from steward.observe import (
 from steward.playbooks import subject_of
 from steward.runs import Status
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["alerts"])
+router = Router(prefix="/projects/{project_id}", tags=["alerts"])
 
 
 class SendOut(Output):

@@ -2,20 +2,21 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import context_of, steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsOperator, AsSignedIn, AsViewer
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.seeing import Seeing
 from steward.api.types import PROJECT_ID, RUN_ID, RunId
 from steward.core import copied
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
-users_router = APIRouter(tags=["observe"])
-outside = APIRouter(tags=["observe"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["observe"])
+users_router = Router(tags=["observe"])
+outside = Router(outside=True, tags=["observe"])
 
 
 class SpanRefOut(Output):

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsOperatorOrRunner, AsViewerOrRunner
+from steward.api.routing import Router
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ApprovalId
 from steward.broker import Approval, Extent, State, Verdict
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["approvals"])
+router = Router(prefix="/projects/{project_id}", tags=["approvals"])
 
 
 class ApprovalOut(Output):

@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response, status
+from fastapi import Path, Request, Response, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Output, Page, set_etag
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookOut
+from steward.api.routing import Router
 from steward.playbooks import Blueprint, as_yaml, compiled
 
-router = APIRouter(prefix="/projects/{project_id}/blueprints", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/blueprints", tags=["playbooks"])
 
 BlueprintName = Annotated[
     str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$", examples=["profile-and-report"])

@@ -4,19 +4,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Request, Response, status
+from fastapi import Body, Request, Response, status
 from pydantic import Field
 
 from steward.api.context import context_of
 from steward.api.documents import IfMatch, Output, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsViewer
+from steward.api.routing import Router
 from steward.api.types import BudgetId
 from steward.app import BudgetDesk, SeenBudget, Steward
 from steward.broker import BudgetLimits, PeriodBudget
 from steward.core import copied
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["budgets"])
+router = Router(prefix="/projects/{project_id}", tags=["budgets"])
 
 
 class BudgetUseOut(Output):

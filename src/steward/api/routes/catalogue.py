@@ -5,13 +5,14 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, status
+from fastapi import Path, Query, Request, status
 from pydantic import Base64Bytes, Field, model_validator
 
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsAdmin, AsViewer
 from steward.api.routes.connections import desk_of
 from steward.api.routes.server_tools import ArgumentRole, ArgumentRoleOut
+from steward.api.routing import Router
 from steward.broker import Risk, Role, fields_of, propose_roles, with_roles, without_roles
 from steward.connections import (
     MOST_DESCRIPTION_BYTES,
@@ -31,7 +32,7 @@ from steward.core import reaching_for
 from steward.identity import Access
 from steward.tools import OWN_ROLES, arguments_schema, operation_tool_name
 
-router = APIRouter(prefix="/projects/{project_id}/catalogue", tags=["catalogue"])
+router = Router(prefix="/projects/{project_id}/catalogue", tags=["catalogue"])
 
 ServiceName = Annotated[str, Path(pattern=SERVICE_NAME, examples=["google-drive"])]
 OperationName = Annotated[str, Path(pattern=OPERATION_NAME, examples=["files.list"])]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
@@ -11,12 +11,13 @@ from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut
 from steward.api.routes.history import CommitOut, DiffOut
+from steward.api.routing import Router
 from steward.flows import DirectCall
 from steward.identity import Access
 from steward.tools import change_arguments
 from steward.workbench import Workbench
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["changes"])
+router = Router(prefix="/projects/{project_id}", tags=["changes"])
 
 
 class OperationOut(Output):

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field, StringConstraints
 
@@ -16,6 +16,7 @@ from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Page, page
 from steward.api.following import BEAT, Following, waits_for_people
 from steward.api.guards import AsOperator, AsViewer
+from steward.api.routing import Router
 from steward.api.streams import EventStream
 from steward.api.types import RUN_ID, THREAD_ID, UPLOAD_ID, ThreadId
 from steward.app import Steward
@@ -24,7 +25,7 @@ from steward.flows import Question, query_request, question_in
 from steward.identity import Access
 from steward.runs import Run, RunRequest
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["chat"])
+router = Router(prefix="/projects/{project_id}", tags=["chat"])
 
 PATIENCE_SECONDS: Final = 30.0
 """How long a request waits for its run; after that it answers with the run's id."""

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
+from steward.api.routing import Router
 from steward.flows import Code, Language
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
+router = Router(prefix="/projects/{project_id}", tags=["tools"])
 
 
 class CodeIn(Input):

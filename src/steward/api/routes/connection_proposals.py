@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response, status
+from fastapi import Path, Request, Response, status
 from pydantic import Field
 
 from steward.api.documents import (
@@ -18,10 +18,11 @@ from steward.api.routes.connections import (
     connection_out,
     desk_of,
 )
+from steward.api.routing import Router
 from steward.connections import load_connectors
 from steward.connections.discovery import Proposal, told_wrong
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
+router = Router(prefix="/projects/{project_id}", tags=["connections"])
 
 ProposalId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", examples=["0" * 32])]
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Request, Response, status
+from fastapi import Depends, Request, Response, status
 from pydantic import ConfigDict, Field, SecretStr
 
 from steward.api.context import steward_of
@@ -20,13 +20,14 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsAdmin, AsOperator, AsViewer, InProject
 from steward.api.routes.sign_ins import SignInOut, sign_in_out
+from steward.api.routing import Router
 from steward.api.types import ConnectionId
 from steward.connections import Check, Connection, Connector, Desk, Draft, load_connectors
 from steward.connections.mcp import program_hash
 from steward.core import copied
 from steward.identity import Access, Role
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
+router = Router(prefix="/projects/{project_id}", tags=["connections"])
 
 # What starts programs or reads the machine is for a person at the browser, never for a token.
 AsAdminInPerson = Annotated[Access, Depends(InProject(Role.admin, session_only=True))]

@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request, status
+from fastapi import Query, Request, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field, TypeAdapter, ValidationError
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsOperator, AsViewer
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import BranchName, DatasetName, Reference, RunId, VersionId
 from steward.core import Denied, Invalid, NotFound, Problem, in_words, mistakes, read_json
@@ -19,7 +20,7 @@ from steward.runs import Status
 from steward.versions import unsealed
 from steward.workbench import Filter, Kind, Operator, Sort
 
-router = APIRouter(prefix="/projects/{project_id}/datasets", tags=["datasets"])
+router = Router(prefix="/projects/{project_id}/datasets", tags=["datasets"])
 
 
 class ColumnOut(Output):

@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response, status
+from fastapi import Query, Request, Response, status
 from pydantic import Field
 
 from steward.api.context import context_of, steward_of
 from steward.api.documents import IfMatch, Input, Limit, Output, Page, revision_from, set_etag
 from steward.api.guards import AsEditor, AsViewer
+from steward.api.routing import Router
 from steward.app import Steward
 from steward.core import copied
 from steward.definitions import (
@@ -26,7 +27,7 @@ from steward.definitions.formats import Format, Imported, export_definitions, im
 from steward.flows import DirectCall
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}/definitions", tags=["definitions"])
+router = Router(prefix="/projects/{project_id}/definitions", tags=["definitions"])
 Branch = Annotated[str, Query(max_length=100)]
 RevisionNumber = Annotated[int, Query(ge=0, le=2**31 - 1)]
 EntryPointer = Annotated[str, Field(min_length=2, max_length=2_500)]

@@ -4,16 +4,17 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 
 from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
+from steward.api.routing import Router
 from steward.app import agent_title, flow_titles
 from steward.observe import NANO, Detail, Detailed, Part, Sums
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
+router = Router(prefix="/projects/{project_id}", tags=["observe"])
 
 
 class SumsOut(Output):

@@ -3,25 +3,26 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, status
+from fastapi import Path, Request, status
 from pydantic import ConfigDict, Field
 
 from steward.api.context import base_of, steward_of
 from steward.api.documents import Input, Name, Output, Page
 from steward.api.guards import AsOrganisationOwner
 from steward.api.routes.scim import PATH
+from steward.api.routing import Router
 from steward.api.types import PROJECT_ID, RoleName
 from steward.core import copied
 from steward.identity import Directory, GroupRule
 
-router = APIRouter(prefix="/projects/{project_id}/directories", tags=["directories"])
+router = Router(prefix="/projects/{project_id}/directories", tags=["directories"])
 DirectoryId = Annotated[str, Path(pattern=r"^dir_[0-9a-hjkmnp-tv-z]{26}$")]
 
 
 class GroupRuleIO(Output):
     """Members of this group get this role in this project."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     group: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
     project_id: str = Field(pattern=PROJECT_ID)

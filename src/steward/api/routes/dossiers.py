@@ -3,15 +3,16 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from steward.agents import as_markdown, dossier
 from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
+from steward.api.routing import Router
 from steward.api.types import RunId
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["runs"])
+router = Router(prefix="/projects/{project_id}", tags=["runs"])
 
 _MARKDOWN = "text/markdown"
 

@@ -3,16 +3,17 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, status
+from fastapi import Path, Query, Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsEditor, AsViewer
+from steward.api.routing import Router
 from steward.core import Invalid, Problem
 from steward.evaluation import KeptReport, read_report
 
-router = APIRouter(prefix="/projects/{project_id}/evaluations", tags=["evaluations"])
+router = Router(prefix="/projects/{project_id}/evaluations", tags=["evaluations"])
 
 _REPORT_ID = r"^evl_[0-9a-hjkmnp-tv-z]{26}$"
 ReportId = Annotated[str, Path(pattern=_REPORT_ID, examples=["evl_01kdgq3v0z8r5m2x7c4b9n6t1w"])]

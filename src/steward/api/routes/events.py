@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.event_names import EventNames
 from steward.api.guards import AsAdmin, AsViewer, AsViewerOrRunner
+from steward.api.routing import Router
 from steward.api.seeing import Seeing, kept
 from steward.api.streams import EventStream
 from steward.app import Steward
@@ -23,7 +24,7 @@ from steward.identity import Access
 from steward.observe import AuditFormat
 from steward.store import topic
 
-router = APIRouter(prefix="/projects/{project_id}/events", tags=["events"])
+router = Router(prefix="/projects/{project_id}/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0
 
 

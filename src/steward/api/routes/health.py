@@ -2,18 +2,19 @@
 
 import hmac
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
 from steward import __version__
 from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAnyone
+from steward.api.routing import Router
 from steward.core import Denied, Unavailable
 from steward.store import latest_revision, schema_revision
 
-outside = APIRouter(tags=["health"])
-router = APIRouter(tags=["health"])
+outside = Router(outside=True, tags=["health"])
+router = Router(tags=["health"])
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, status
+from fastapi import Query, Request, status
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from pydantic import Field
@@ -12,11 +12,12 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment, page
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut, InsightOut, insight_out
+from steward.api.routing import Router
 from steward.api.types import BranchName, BranchPath, CommitId, Reference, VersionId
 from steward.flows import DirectCall
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["history"])
+router = Router(prefix="/projects/{project_id}", tags=["history"])
 
 
 class EntryChangeOut(Output):

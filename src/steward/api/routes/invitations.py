@@ -3,7 +3,7 @@
 from datetime import datetime
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import Request, Response, status
 from pydantic import ConfigDict, Field
 
 from steward.api.context import base_of, steward_of
@@ -11,11 +11,12 @@ from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson
 from steward.api.playbook_documents import playbooks_of
 from steward.api.routes.session import SessionOut, session_out, start_session
+from steward.api.routing import Router
 from steward.api.types import InvitationId, RoleName, role_name
 from steward.core import Conflict, copied
 from steward.identity import Invitation, Role
 
-router = APIRouter(tags=["invitations"])
+router = Router(tags=["invitations"])
 _OF_PROJECT = "/projects/{project_id}/invitations"
 
 

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Annotated, Final, Literal
 
 from anyio import from_thread
-from fastapi import APIRouter, Path, Request, status
+from fastapi import Path, Request, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from steward.api.context import address_of, base_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment, page
 from steward.api.guards import AsAnyone, AsEditor
 from steward.api.routes.uploads import LOAD
+from steward.api.routing import Router
 from steward.api.seeing import Seeing
 from steward.api.types import RUN_ID, LinkId, NewDatasetName
 from steward.app import Steward
@@ -27,8 +28,8 @@ from steward.tools import ShareFile, shared_file
 from steward.trace import add_to_context
 from steward.workbench import Upload
 
-router = APIRouter(prefix="/projects/{project_id}/links", tags=["links"])
-public = APIRouter(prefix="/links", tags=["links"])
+router = Router(prefix="/projects/{project_id}/links", tags=["links"])
+public = Router(prefix="/links", tags=["links"])
 # Whatever is handed out is shown inert, and its address goes nowhere else.
 _INERT: Final = {
     "Content-Security-Policy": "sandbox; default-src 'none'",

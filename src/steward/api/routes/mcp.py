@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 from starlette.responses import Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
 from starlette.types import Message, Receive, Scope, Send
@@ -14,13 +14,14 @@ from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.guards import identify
 from steward.api.problems import problem_of
 from steward.api.routes.oauth import MCP_PATH, RESOURCE_METADATA, base_of
+from steward.api.routing import Router
 from steward.core import Misconfigured, RateLimited, Unauthenticated, Unavailable
 from steward.identity import MCP, Access, Role
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-outside = APIRouter(tags=["mcp"])
+outside = Router(outside=True, tags=["mcp"])
 _ACCESS: Final = "steward.access"
 _UNSIGNED: Final = "MCP clients use an API token: send 'Authorization: Bearer <token>'. Create one under API tokens."
 _MOST_SESSIONS: Final = 1_000

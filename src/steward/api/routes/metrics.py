@@ -4,7 +4,7 @@ import asyncio
 from typing import Annotated, Any, Final
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request, WebSocket
+from fastapi import Query, Request, WebSocket
 from pydantic import Field
 from starlette.websockets import WebSocketDisconnect
 
@@ -15,12 +15,13 @@ from steward.api.metric_feeds import HEARTBEAT_SECONDS, TICK_SECONDS, Feed, Key
 from steward.api.problems import problem_of
 from steward.api.routes.events import still_allowed
 from steward.api.routes.observe import Hours, OverviewOut, TraceOut, overview, trace
+from steward.api.routing import Router
 from steward.api.types import RunId
 from steward.core import Invalid, StewardError
 from steward.identity import Access, Role
 
-router = APIRouter(prefix="/projects/{project_id}/metrics", tags=["observe"])
-outside = APIRouter(tags=["observe"])
+router = Router(prefix="/projects/{project_id}/metrics", tags=["observe"])
+outside = Router(outside=True, tags=["observe"])
 """Addresses without a version and a project, as other tools have them."""
 
 _MOST_HOURS: Final = 24 * 31

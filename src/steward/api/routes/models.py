@@ -5,12 +5,13 @@ import os
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Path, Request, Response, status
+from fastapi import Path, Request, Response, status
 from pydantic import ConfigDict, Field, SecretStr
 
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsViewer
+from steward.api.routing import Router
 from steward.app import Steward
 from steward.core import ModelChoice, ModelPrice, copied, reaching_for
 from steward.flows import DirectCall
@@ -31,8 +32,8 @@ from steward.models import (
 )
 from steward.models.local import Kept, Shelf, Weights, find_engine, find_ollama, listed_weights
 
-router = APIRouter(prefix="/projects/{project_id}/models", tags=["models"])
-local_router = APIRouter(prefix="/projects/{project_id}/local-models", tags=["models"])
+router = Router(prefix="/projects/{project_id}/models", tags=["models"])
+local_router = Router(prefix="/projects/{project_id}/local-models", tags=["models"])
 
 WeightsName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9.-]{0,59}$", max_length=60)]
 Label = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_.-]{0,39}$", max_length=40)]

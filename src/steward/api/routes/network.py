@@ -3,19 +3,20 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import ConfigDict, Field, StringConstraints
 
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, revision_from, set_etag
 from steward.api.guards import AsAdmin
+from steward.api.routing import Router
 from steward.app import people_names
 from steward.connections import NetworkPolicy
 from steward.core import Denied, NetworkLevel, NetworkRules, check_reach, check_rules
 from steward.flows import DirectCall
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}/network", tags=["projects"])
+router = Router(prefix="/projects/{project_id}/network", tags=["projects"])
 
 Level = Literal["project", "organisation"]
 Rule = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]

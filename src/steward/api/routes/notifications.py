@@ -3,16 +3,17 @@
 from datetime import datetime
 from typing import Literal
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field, model_validator
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsViewerOrRunner
+from steward.api.routing import Router
 from steward.core import copied
 from steward.identity import Notification
 
-router = APIRouter(prefix="/projects/{project_id}/notifications", tags=["notifications"])
+router = Router(prefix="/projects/{project_id}/notifications", tags=["notifications"])
 
 
 class NotificationOut(Output):

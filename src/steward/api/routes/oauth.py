@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from fastapi import APIRouter, Depends, Path, Request, status
+from fastapi import Depends, Path, Request, status
 from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
@@ -19,13 +19,14 @@ from steward.api.guards import (
     InProject,
     count_against_address,
 )
+from steward.api.routing import Router
 from steward.api.types import RoleName, role_name
 from steward.core import Invalid, Misconfigured, RateLimited, StewardError, copied
 from steward.identity import Access, Client, ClientDocuments, Issued, Role, checked_challenge
 from steward.identity.sign_on import is_loopback
 
-outside = APIRouter(include_in_schema=False, dependencies=[AsAnyone])
-router = APIRouter(tags=["programs"])
+outside = Router(outside=True, include_in_schema=False, dependencies=[AsAnyone])
+router = Router(tags=["programs"])
 
 MCP_PATH: Final = "/mcp"
 RESOURCE_METADATA: Final = "/.well-known/oauth-protected-resource"

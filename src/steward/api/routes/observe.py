@@ -8,12 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import AfterValidator, Field
 
 from steward.api.context import context_of
 from steward.api.documents import Output, attachment
 from steward.api.guards import AsViewer
+from steward.api.routing import Router
 from steward.api.types import RunId
 from steward.app import (
     FailingTrigger,
@@ -41,7 +42,7 @@ from steward.observe import (
 from steward.output import spreadsheet_safe
 from steward.trace import Value
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
+router = Router(prefix="/projects/{project_id}", tags=["observe"])
 
 Hours = Annotated[int, Query(ge=1, le=24 * 31)]
 Position = Annotated[int, Field(ge=0, le=10_000_000)]

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import Request, Response, status
 from pydantic import Field
 
 from steward.api.context import address_of, steward_of
 from steward.api.documents import Input, Name, Output
 from steward.api.guards import AsAnyone, AsPerson, AsSettingUp, cookie_name
 from steward.api.routes.session import SessionOut, is_encrypted, start_session
+from steward.api.routing import Router
 from steward.api.types import PasskeyId
 from steward.identity import Origin, RelyingParty, relying_party
 
-router = APIRouter(tags=["session"])
+router = Router(tags=["session"])
 
 _SIGN_IN = "/session/passkey"
 _LIFETIME_SECONDS = 300

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from pydantic import Field
 
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsEditor, AsOperator, AsViewer
 from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
 from steward.api.routes.events import number
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.playbooks import Deployment, ShadowComparison
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 DeploymentNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Message = Field("", max_length=400, description="Why, for the list of deployments.")

@@ -3,15 +3,16 @@
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request, status
+from fastapi import Query, Request, status
 from pydantic import AfterValidator, Field
 
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, playbooks_of, small_layout
+from steward.api.routing import Router
 from steward.playbooks import Drawing
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 LONGEST: Final = 900_000
 Layout = Annotated[dict[str, Any], AfterValidator(small_layout)]

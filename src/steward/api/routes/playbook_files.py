@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import AfterValidator, Field
 
 from steward.api.documents import Input, Output, attachment
@@ -15,6 +15,7 @@ from steward.api.playbook_documents import (
     playbooks_of,
     small_layout,
 )
+from steward.api.routing import Router
 from steward.core import Invalid, TooLarge
 from steward.playbooks import (
     LARGEST_ZIP,
@@ -26,7 +27,7 @@ from steward.playbooks import (
     unpacked,
 )
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 DrawnLayout = Annotated[dict[str, Any], AfterValidator(small_layout)]
 
 

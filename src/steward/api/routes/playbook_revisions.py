@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from pydantic import Field
 
 from steward.api.documents import Cursor, Limit, Output, Page, page
@@ -11,9 +11,10 @@ from steward.api.guards import AsViewer
 from steward.api.playbook_documents import PlaybookId, playbooks_of
 from steward.api.routes.events import number
 from steward.api.routes.playbook_deployments import ChangedPinOut
+from steward.api.routing import Router
 from steward.playbooks import Revision
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 NumberQuery = Annotated[int, Query(ge=1, le=2**31 - 1)]

@@ -2,19 +2,20 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, decode_cursor, encode_cursor
 from steward.api.guards import AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.playbook_documents import PlaybookId, playbooks_of
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import BranchName
 from steward.identity import Role
 from steward.playbooks import subject_of
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 
 class RunIn(Input):

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
+from steward.api.routing import Router
 from steward.core import copied
 from steward.playbooks import Subscription
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 _NEXT = 3
 TriggerName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$", examples=["schedule"])]

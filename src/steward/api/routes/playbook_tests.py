@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, status
+from fastapi import Path, Request, status
 from pydantic import Field
 
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, playbooks_of
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import RunId
 from steward.playbooks import Wish
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 StepName = Annotated[str, Field(min_length=1, max_length=400)]
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response, status
+from fastapi import Query, Request, Response, status
 from pydantic import Field
 
 from steward.api.documents import (
@@ -28,11 +28,12 @@ from steward.api.playbook_documents import (
     changed,
     playbooks_of,
 )
+from steward.api.routing import Router
 from steward.core import Invalid
 from steward.identity import Access, Role
 from steward.playbooks import Allowed, Card, State, as_json, as_yaml, playbook_schema
 
-router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+router = Router(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
 
 class PlaybookDetail(PlaybookOut):

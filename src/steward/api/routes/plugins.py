@@ -3,16 +3,17 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, status
+from fastapi import Path, Query, Request, status
 from pydantic import Field
 
 from steward.api.bodies import bytes_of
 from steward.api.context import steward_of
 from steward.api.documents import Output, Page
 from steward.api.guards import AsAdmin, AsAdminInPerson
+from steward.api.routing import Router
 from steward.plugins import MOST_BYTES, Plugin, Wheel, declaration
 
-router = APIRouter(prefix="/projects/{project_id}/plugins", tags=["plugins"])
+router = Router(prefix="/projects/{project_id}/plugins", tags=["plugins"])
 
 PluginName = Annotated[
     str, Path(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64, examples=["acme-tax"])

@@ -3,15 +3,16 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 from pydantic import Field, StringConstraints
 
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsEditor, AsViewer
+from steward.api.routing import Router
 from steward.broker import PRESETS, faults
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["policy"])
+router = Router(prefix="/projects/{project_id}", tags=["policy"])
 
 Level = Literal["organisation", "project", "playbook"]
 Subject = Annotated[str | None, Query(max_length=200, description="The playbook, for its level.")]

@@ -2,17 +2,18 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import context_of, steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
+from steward.api.routing import Router
 from steward.flows import DirectCall
 from steward.identity import Access
 from steward.projects import LARGEST_FILE, MOST_FILES, Plan, Values
 
-router = APIRouter(prefix="/projects/{project_id}/code", tags=["project code"])
+router = Router(prefix="/projects/{project_id}/code", tags=["project code"])
 FilePath = Annotated[str, Field(max_length=300)]
 FileText = Annotated[str, Field(max_length=LARGEST_FILE)]
 Since = Literal["folder", "project", "both"]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import Request, Response, status
 from pydantic import ConfigDict
 
 from steward.api.context import steward_of
@@ -20,11 +20,12 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsAdmin, AsOwner, AsPerson, AsSignedIn, AsViewer, AsViewerOrRunner
 from steward.api.routes.session import ProjectRef, project_ref
+from steward.api.routing import Router
 from steward.api.types import RoleName, UserId, role_name
 from steward.core import copied
 from steward.identity import Member, Project, Role
 
-router = APIRouter(prefix="/projects", tags=["projects"])
+router = Router(prefix="/projects", tags=["projects"])
 
 
 class ProjectOut(ProjectRef):

@@ -2,15 +2,16 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Name, Output
 from steward.api.guards import AsPerson
+from steward.api.routing import Router
 from steward.api.types import PushDeviceId
 
-router = APIRouter(prefix="/me/push", tags=["session"])
+router = Router(prefix="/me/push", tags=["session"])
 
 
 class PushDeviceOut(Output):

@@ -3,20 +3,21 @@
 from itertools import islice
 from typing import Annotated, Final, TypeVar
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 
 from steward.agents import Chip, ColumnRef, Option, Options, Reading, Words, Writing
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Limit, Output, encode_cursor, offset_of
 from steward.api.guards import AsViewer
+from steward.api.routing import Router
 from steward.api.types import BranchName
 from steward.app import Steward
 from steward.core import Invalid, in_words, mistakes
 from steward.definitions import facts_from
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}/readings", tags=["chat"])
+router = Router(prefix="/projects/{project_id}/readings", tags=["chat"])
 _T = TypeVar("_T")
 _READING: Final = TypeAdapter(Reading)
 _COLUMN: Final = TypeAdapter(ColumnRef)

@@ -1,12 +1,13 @@
 """Where other programs send their spans: OpenTelemetry's protocol over HTTP, per project."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from steward.api.context import context_of
 from steward.api.guards import AsOperator
+from steward.api.routing import Router
 from steward.observe import JSON, PROTOBUF, answer_to, spans_of_request
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
+router = Router(prefix="/projects/{project_id}", tags=["observe"])
 _REQUEST = {
     "requestBody": {
         "required": True,

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, status
+from fastapi import Path, Query, Request, status
 from pydantic import Field, StringConstraints
 
 from steward.agents import HEAD, questions_to_try, suggestions
@@ -11,12 +11,13 @@ from steward.agents.recipes import Preflight, Recipe, RecipeShelf
 from steward.api.context import context_of, steward_of
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsOperator, AsViewer
+from steward.api.routing import Router
 from steward.api.types import THREAD_ID, UPLOAD_ID
 from steward.app import Steward
 from steward.core import Invalid, NotFound, Problem, copied
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["recipes"])
+router = Router(prefix="/projects/{project_id}", tags=["recipes"])
 
 RecipeId = Annotated[
     str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$", max_length=60, examples=["profile-data"])

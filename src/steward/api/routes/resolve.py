@@ -1,17 +1,18 @@
 """Entity resolution and reports: runs of one call, whose results people judge before they commit."""
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Name
 from steward.api.guards import AsEditor
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import NewDatasetName
 from steward.flows import DirectCall
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["resolve"])
+router = Router(prefix="/projects/{project_id}", tags=["resolve"])
 _RULES = Field(max_length=500_000, description="The rules document, as YAML.")
 
 

@@ -4,17 +4,18 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response, status
+from fastapi import Path, Request, Response, status
 from pydantic import ConfigDict, Field, StringConstraints
 
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
 from steward.api.guards import AsAdmin, AsOwner
+from steward.api.routing import Router
 from steward.app import people_names
 from steward.identity import Periods, RetentionRule
 from steward.store import Hold
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["projects"])
+router = Router(prefix="/projects/{project_id}", tags=["projects"])
 
 Days = Annotated[int | None, Field(ge=1, le=36_500)]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]

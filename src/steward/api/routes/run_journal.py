@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.guards import AsViewer, AsViewerOrRunner
 from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
+from steward.api.routing import Router
 from steward.api.run_documents import EntryOut, RunOut
 from steward.api.streams import EventStream
 from steward.api.types import RunId
@@ -26,7 +27,7 @@ from steward.flows import Flow, calls_at, load_flow, standings
 from steward.identity import Access
 from steward.runs import Call, Runs, calls_of
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["runs"])
 
 _LOOK_SECONDS = 2.0
 """Entries that another process writes may not ring here; a stream looks by itself this often."""

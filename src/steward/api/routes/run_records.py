@@ -5,20 +5,21 @@ from datetime import datetime
 from itertools import chain
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response, status
+from fastapi import Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer, AsViewerOrRunner
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import RunId
 from steward.core import NotFound, copied
 from steward.runs import calls_of
 from steward.store import checked_chunks
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["runs"])
 
 
 class DivergenceOut(Output):

@@ -2,18 +2,19 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsAsked, AsOperator, AsOperatorOrRunner
+from steward.api.routing import Router
 from steward.api.run_documents import KeyIn, RunOut, StepKey
 from steward.api.seeing import Seeing
 from steward.api.types import RunId
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["runs"])
 
 
 class AnswerIn(Input):

@@ -3,13 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, status
+from fastapi import Depends, Query, Request, status
 from pydantic import AwareDatetime, Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsViewer, AsViewerOrRunner
 from steward.api.routes.history import DependantOut
+from steward.api.routing import Router
 from steward.api.run_documents import (
     KeyIn,
     ListedRun,
@@ -27,7 +28,7 @@ from steward.identity import Role
 from steward.observe import Counted, UsedKind
 from steward.runs import Run
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["runs"])
 
 
 class RunStatusOut(Output):

@@ -3,15 +3,16 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Request, status
+from fastapi import Path, Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsOperator
+from steward.api.routing import Router
 from steward.workbench import SavedQuery
 
-router = APIRouter(prefix="/projects/{project_id}/saved-queries", tags=["chat"])
+router = Router(prefix="/projects/{project_id}/saved-queries", tags=["chat"])
 QueryId = Annotated[str, Path(pattern=r"^qry_[0-9a-z]{26}$", max_length=40)]
 Kind = Literal["sql", "plan", "python"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from steward.api.context import base_of, context_of, steward_of
 from steward.api.guards import count_against_address
 from steward.api.problems import status_of
+from steward.api.routing import Router
 from steward.api.scim_documents import (
     ERROR,
     MOST,
@@ -69,7 +70,7 @@ class ScimRoute(APIRoute):
         return handled
 
 
-outside = APIRouter(prefix=PATH, include_in_schema=False, route_class=ScimRoute)
+outside = Router(outside=True, prefix=PATH, include_in_schema=False, route_class=ScimRoute)
 
 
 def as_directory(request: Request) -> Directory:

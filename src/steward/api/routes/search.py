@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewerOrRunner
+from steward.api.routing import Router
 from steward.app import Kind, search_project
 
-router = APIRouter(prefix="/projects/{project_id}/search", tags=["projects"])
+router = Router(prefix="/projects/{project_id}/search", tags=["projects"])
 
 
 class HitOut(Output):

@@ -2,14 +2,15 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsOrganisationOwner
+from steward.api.routing import Router
 
-router = APIRouter(prefix="/projects/{project_id}/second-step", tags=["sign-on"])
+router = Router(prefix="/projects/{project_id}/second-step", tags=["sign-on"])
 
 
 class PersonOut(Output):

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Literal
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import ConfigDict, Field, model_validator
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsAdmin, AsEditor
+from steward.api.routing import Router
 from steward.api.types import SecretName
 from steward.core import Denied
 from steward.store import OWN_SECRETS
 
-router = APIRouter(prefix="/projects/{project_id}/secrets", tags=["secrets"])
+router = Router(prefix="/projects/{project_id}/secrets", tags=["secrets"])
 
 
 class SecretOut(Output):

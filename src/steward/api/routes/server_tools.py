@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from pydantic import Field, WithJsonSchema
 
 from steward.api.documents import (
@@ -13,13 +13,14 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsAdmin, AsViewer
 from steward.api.routes.connections import desk_of
+from steward.api.routing import Router
 from steward.api.types import ConnectionId
 from steward.broker import DECLARABLE, Risk, Role, fields_of, propose_roles, without_roles
 from steward.connections import Connection, ServerTool
 from steward.identity import Access
 from steward.tools import accept_tools, confirm_roles, server_tool_name
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
+router = Router(prefix="/projects/{project_id}", tags=["connections"])
 
 ToolName = Annotated[str, Path(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,50}$", examples=["search"])]
 

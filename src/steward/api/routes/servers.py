@@ -2,13 +2,14 @@
 
 from typing import Self
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field, SecretStr, model_validator
 
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsEditor
 from steward.api.routes.uploads import LOAD, InspectionOut
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import NewDatasetName
 from steward.core import Bug, reaching_for
@@ -16,7 +17,7 @@ from steward.flows import DirectCall
 from steward.identity import Access, Role
 from steward.tools import FileOptions, keep_address, server_name
 
-router = APIRouter(prefix="/projects/{project_id}/servers", tags=["servers"])
+router = Router(prefix="/projects/{project_id}/servers", tags=["servers"])
 
 
 class ServerIn(Input):

@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import Request, Response, status
 from pydantic import ConfigDict, Field, model_validator
 
 from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsPerson, AsSettingUp, AsSignedIn, cookie_name
+from steward.api.routing import Router
 from steward.api.types import RoleName, SessionId, role_name
 from steward.core import Invalid, Problem, copied
 from steward.identity import NewSession, OpenSession, Origin, Principal, Project, User
 
-router = APIRouter(tags=["session"])
+router = Router(tags=["session"])
 
 _LOCALE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"
 

@@ -5,18 +5,19 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Query, Request, status
+from fastapi import Depends, Query, Request, status
 from fastapi.responses import RedirectResponse
 
 from steward.api.context import base_of, steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson, InProject
+from steward.api.routing import Router
 from steward.api.types import ConnectionId
 from steward.connections import Status
 from steward.core import Denied, Invalid, NotFound, StewardError, is_id
 from steward.identity import Access, Role
 
-router = APIRouter(tags=["connections"])
+router = Router(tags=["connections"])
 
 # Whoever signs in does so as a person; a token of the API has no browser.
 AsAdminInPerson = Annotated[Access, Depends(InProject(Role.admin, session_only=True))]

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import parse_qs, urlencode
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 from fastapi.responses import RedirectResponse
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -14,6 +14,7 @@ from steward.api.documents import IfMatch, Input, Name, Output, Page, revision_f
 from steward.api.guards import AsAnyone, AsOrganisationOwner, cookie_name
 from steward.api.problems import problem
 from steward.api.routes.session import is_encrypted, keep_cookie
+from steward.api.routing import Router
 from steward.api.types import PROJECT_ID, RoleName
 from steward.core import (
     Denied,
@@ -27,7 +28,7 @@ from steward.core import (
 )
 from steward.identity.sign_on import Provider, ProviderDocument, is_loopback
 
-router = APIRouter(tags=["sign-on"])
+router = Router(tags=["sign-on"])
 
 _PUBLIC: Final = "/sign-on"
 _OF_PROJECT: Final = "/projects/{project_id}/sign-on/providers"
@@ -67,7 +68,7 @@ class OfferedOut(Output):
 class RuleIO(Output):
     """People whose claim has this value get this role in this project."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     claim: str = Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")
     value: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 from pydantic import Field, StringConstraints
 
 from steward.agents.skills import (
@@ -27,10 +27,11 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsEditor, AsViewer
+from steward.api.routing import Router
 from steward.broker import Risk
 from steward.core import NotFound
 
-router = APIRouter(prefix="/projects/{project_id}/skills", tags=["skills"])
+router = Router(prefix="/projects/{project_id}/skills", tags=["skills"])
 
 SkillName = Annotated[
     str,

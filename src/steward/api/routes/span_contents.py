@@ -2,17 +2,18 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 
 from steward.api.context import context_of
 from steward.api.documents import Output
 from steward.api.guards import AsViewer
+from steward.api.routing import Router
 from steward.api.types import RUN_ID, RunId
 from steward.core import copied
 from steward.observe import DiffLine
 
-router = APIRouter(prefix="/projects/{project_id}/runs", tags=["observe"])
+router = Router(prefix="/projects/{project_id}/runs", tags=["observe"])
 
 About = Annotated[
     str, Query(min_length=1, max_length=400, description="The key that its entries are about.")

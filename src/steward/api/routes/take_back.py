@@ -5,19 +5,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsOperator, AsViewer
+from steward.api.routing import Router
 from steward.api.seeing import Seeing
 from steward.app import Steward
 from steward.broker import Step, Whole
 from steward.core import Invalid
 from steward.identity import Access
 
-router = APIRouter(prefix="/projects/{project_id}/take-back", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/take-back", tags=["runs"])
 
 
 class TakeBackIn(Input):

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Path, Query, Request, Response, status
+from fastapi import Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -42,12 +42,13 @@ from steward.api.plan_reviews import (
     review,
 )
 from steward.api.routes.chat import followed
+from steward.api.routing import Router
 from steward.api.types import RUN_ID, RunId, ThreadId
 from steward.app import Steward
 from steward.identity import Access
 from steward.runs import Run
 
-router = APIRouter(prefix="/projects/{project_id}/threads", tags=["chat"])
+router = Router(prefix="/projects/{project_id}/threads", tags=["chat"])
 
 
 class ThreadSettingsIn(Input):

@@ -2,17 +2,18 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import ConfigDict, Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsViewerInPerson
+from steward.api.routing import Router
 from steward.api.types import RoleName, TokenId, role_name
 from steward.core import copied
 from steward.identity import Role, Token
 
-router = APIRouter(prefix="/projects/{project_id}/tokens", tags=["tokens"])
+router = Router(prefix="/projects/{project_id}/tokens", tags=["tokens"])
 
 
 class TokenOut(Output):

@@ -4,7 +4,7 @@ import sys
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response, status
+from fastapi import Query, Request, Response, status
 from pydantic import Field
 
 from steward.api.context import steward_of
@@ -21,6 +21,7 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsEditor, AsViewer
+from steward.api.routing import Router
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ScheduleId
 from steward.broker import Grant, Risk, bound_to
@@ -39,7 +40,7 @@ from steward.flows import (
 from steward.playbooks import TELLING, TRIGGERS
 from steward.runs import Missed, Schedule, following_moments
 
-router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
+router = Router(prefix="/projects/{project_id}", tags=["tools"])
 _NEXT = 3
 
 

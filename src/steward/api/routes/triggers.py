@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 from pydantic import Field, model_validator
 
 from steward.api.context import base_of, steward_of
@@ -18,14 +18,15 @@ from steward.api.guards import (
     AsViewer,
     count_against_address,
 )
+from steward.api.routing import Router
 from steward.api.types import EventId, TriggerId
 from steward.core import Denied, NotFound, copied
 from steward.identity import Access
 from steward.playbooks import Action, EventState, Shown, TriggerDesk, TriggerEvent
 
-router = APIRouter(prefix="/projects/{project_id}/triggers", tags=["triggers"])
-hooks = APIRouter(prefix="/hooks", tags=["triggers"], route_class=DirectRoute)
-forms = APIRouter(prefix="/forms", tags=["triggers"])
+router = Router(prefix="/projects/{project_id}/triggers", tags=["triggers"])
+hooks = Router(prefix="/hooks", tags=["triggers"], route_class=DirectRoute)
+forms = Router(prefix="/forms", tags=["triggers"])
 
 Token = Annotated[
     str, Path(pattern=r"^[0-9a-z]{58}$", description="The secret part of an address.")

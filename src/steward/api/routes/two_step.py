@@ -2,15 +2,16 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import address_of, steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsPerson, AsSettingUp
+from steward.api.routing import Router
 from steward.identity import Enrolment
 
-router = APIRouter(tags=["session"], prefix="/me/two-step")
+router = Router(tags=["session"], prefix="/me/two-step")
 
 
 class TwoStepOut(Output):

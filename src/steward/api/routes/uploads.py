@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header, Request, status
+from fastapi import Header, Request, status
 from pydantic import Field
 
 from steward.api.bodies import chunks_of
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
+from steward.api.routing import Router
 from steward.api.run_documents import RunOut
 from steward.api.types import NewDatasetName, UploadId
 from steward.flows import DirectCall
@@ -18,7 +19,7 @@ from steward.workbench import Upload
 
 LOAD: Final = "load"
 """The subject of runs that load data, by which pages find them again."""
-router = APIRouter(prefix="/projects/{project_id}/uploads", tags=["uploads"])
+router = Router(prefix="/projects/{project_id}/uploads", tags=["uploads"])
 
 
 class UploadIn(Input):

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request, status
+from fastapi import Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsAsked
+from steward.api.routing import Router
 from steward.api.run_documents import RunDetail, RunOut, run_detail
 from steward.api.seeing import Seeing
 from steward.api.types import RunId
@@ -16,7 +17,7 @@ from steward.core import Invalid, NotFound
 from steward.flows import DirectCall
 from steward.versions import MAIN
 
-router = APIRouter(prefix="/projects/{project_id}/runs/{run_id}/weighings", tags=["runs"])
+router = Router(prefix="/projects/{project_id}/runs/{run_id}/weighings", tags=["runs"])
 VIEW = "entity-rules"
 """What a gate calls the view in which rules are reviewed; it shows what `propose_rules` answered."""
 

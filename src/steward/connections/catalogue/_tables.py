@@ -2,25 +2,22 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store import UNHELD, Json, Moment, TypedText, metadata, scope_columns
+from steward.store import UNHELD, Json, Moment, TypedText, metadata, required, scope_columns
 
 services = Table(
     "catalogue_services",
     metadata,
     *scope_columns(),
     Column("name", TypedText(80), nullable=False),
-    Column("title", TypedText(100), nullable=False),
-    Column("vendor", TypedText(100), nullable=False),
+    *required(TypedText(100), "title", "vendor"),
     Column("adapter", String(20), nullable=False),
     Column("version", String(40), nullable=False),
     Column("licence", TypedText(100), nullable=False),
     Column("source", TypedText(600), nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("record_digest", String(64), nullable=False),
+    *required(String(64), "sha256", "record_digest"),
     Column("operations", Integer, nullable=False),
     Column("installed_by", String(40), nullable=False),
-    Column("installed_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    *required(Moment, "installed_at", "updated_at"),
     Column("revision", Integer, nullable=False),
     Column("tried_at", Moment),
     PrimaryKeyConstraint("project_id", "name"),
@@ -31,8 +28,7 @@ operations = Table(
     metadata,
     *scope_columns(),
     Column("service", String(80), nullable=False),
-    Column("operation", String(64), nullable=False),
-    Column("hash", String(64), nullable=False),
+    *required(String(64), "operation", "hash"),
     Column("offered", Integer, nullable=False),
     Column("roles", Json),
     Column("risk", String(20)),

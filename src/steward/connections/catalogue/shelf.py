@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -91,7 +91,7 @@ class Shelf:
     def search(self, text: str, adapter: str | None = None, limit: int = 30) -> list[Found]:
         """Services whose name or operations have all the words; names of services count most."""
         known = self.services()
-        asked = _asked(text)
+        asked = _WORD.findall(text.lower())[:10]
         ranked: list[tuple[int, str, Found]] = []
         for service_id, about, operations in self._texts:
             service = known[service_id]
@@ -141,10 +141,6 @@ def words(*texts: str) -> frozenset[str]:
         found.update(_WORD.findall(_CAMEL.sub(" ", text).lower()))
         found.update(_WORD.findall(text.lower()))
     return frozenset(found)
-
-
-def _asked(text: str) -> Sequence[str]:
-    return _WORD.findall(text.lower())[:10]
 
 
 def _has(known: Iterable[str], asked: str) -> bool:

@@ -25,7 +25,7 @@ _USE_NOTED_EVERY: Final = timedelta(minutes=1)
 class GroupRule(BaseModel):
     """Members of this group get this role in this project."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     group: str = Field(min_length=1, max_length=200, description="Compared letter by letter.")
     project_id: str = Field(min_length=1, max_length=40)

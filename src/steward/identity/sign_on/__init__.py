@@ -4,13 +4,7 @@ from steward.identity.sign_on.admission import Admission
 from steward.identity.sign_on.desk import SignOn, Start
 from steward.identity.sign_on.issuers import Answer, Issuers
 from steward.identity.sign_on.logouts import Logouts
-from steward.identity.sign_on.providers import (
-    Provider,
-    ProviderDocument,
-    Providers,
-    RoleRule,
-    is_loopback,
-)
+from steward.identity.sign_on.providers import Provider, ProviderDocument, Providers, is_loopback
 
 __all__ = [
     "Admission",
@@ -20,7 +14,6 @@ __all__ = [
     "Provider",
     "ProviderDocument",
     "Providers",
-    "RoleRule",
     "SignOn",
     "Start",
     "is_loopback",

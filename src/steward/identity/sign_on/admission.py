@@ -111,7 +111,7 @@ class Admission:
             news += self.settle(tx, provider, user.id, wanted)
             places = _places(tx, user.id, provider.org_id)
             session = None
-            if places or _in_any_project(tx, user.id):
+            if places or bool(organisations_of(tx, user.id)):
                 origin = Origin(
                     agent,
                     address,
@@ -299,10 +299,6 @@ def organisations_of(tx: Transaction, user_id: str) -> set[str]:
         project_members.c.user_id == user_id, project_members.c.removed_at.is_(None)
     )
     return {row.org_id for statement in (whole, single) for row in tx.rows(statement)}
-
-
-def _in_any_project(tx: Transaction, user_id: str) -> bool:
-    return bool(organisations_of(tx, user_id))
 
 
 def _values(claims: Mapping[str, Any], name: str) -> set[str]:

@@ -37,7 +37,7 @@ _P = sign_on_providers.c
 class RoleRule(BaseModel):
     """People whose claim has this value get this role in this project."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     claim: str = Field(
         min_length=1, max_length=100, description="As in `groups`, or `realm_access.roles`."
@@ -50,7 +50,7 @@ class RoleRule(BaseModel):
 class ProviderDocument(BaseModel):
     """What an owner says about a provider; everything but the secret."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=100, description="Shown on the sign-in page.")
     issuer: str = Field(min_length=1, max_length=500)
@@ -158,7 +158,7 @@ class Providers:
     def get(self, access: Access, provider_id: str) -> Provider:
         found = [each for each in self.listed(access) if each.id == provider_id]
         if not found:
-            raise _no_provider()
+            raise NotFound("There is no such sign-on provider in this organisation.")
         return found[0]
 
     def create(
@@ -377,10 +377,6 @@ def _document_of(given: SignOnProvider, alive: Sequence[sa.Row[Any]]) -> Provide
         join_verified_email=given.join_verified_email,
         session_hours=given.session_hours,
     )
-
-
-def _no_provider() -> NotFound:
-    return NotFound("There is no such sign-on provider in this organisation.")
 
 
 def _provider(row: sa.Row[Any]) -> Provider:

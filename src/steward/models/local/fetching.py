@@ -152,7 +152,7 @@ async def _download(
 
     part = wanted.part
     begun = await asyncio.to_thread(_usable, wanted)
-    have = _size(part) if begun is not None else 0
+    have = (part.stat().st_size if part.is_file() else 0) if begun is not None else 0
     headers = {"accept-encoding": "identity"}
     if begun is not None and have:
         headers["range"] = f"bytes={have}-"
@@ -177,7 +177,10 @@ async def _download(
                 _discard(part)
                 raise _Broken("the server has another file now")
             if answer.status_code not in {200, 206}:
-                raise _refused(answer)
+                raise Unavailable(
+                    f"The server answered {answer.status_code} instead of the file. Check the address.",
+                    code="fetch-refused",
+                )
             resumed = answer.status_code == 206
             size = int(answer.headers.get("content-length") or 0)
             total = (have if resumed else 0) + size if size else None
@@ -270,13 +273,6 @@ def _refuse_large(part: Path, have: int, total: int | None) -> None:
         raise TooLarge(f"There is not enough room on the disk: {missing:.1f} GiB are missing.")
 
 
-def _refused(answer: Any) -> Exception:
-    return Unavailable(
-        f"The server answered {answer.status_code} instead of the file. Check the address.",
-        code="fetch-refused",
-    )
-
-
 def _record_of(part: Path) -> Path:
     return part.with_suffix(".part.json")
 
@@ -284,10 +280,6 @@ def _record_of(part: Path) -> Path:
 def _discard(part: Path) -> None:
     part.unlink(missing_ok=True)
     _record_of(part).unlink(missing_ok=True)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
 
 
 def _beginning(path: Path) -> bytes:

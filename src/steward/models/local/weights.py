@@ -3,13 +3,12 @@
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steward.core import Conflict, Invalid, NotFound, read_yaml
+from steward.core import Conflict, Invalid, NotFound, package_yaml
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9.-]{0,59}")
 
@@ -17,7 +16,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9.-]{0,59}")
 class Weights(BaseModel):
     """A file of open weights, and everything to know before fetching it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     name: str = Field(pattern=_NAME.pattern)
     title: str
@@ -31,8 +30,10 @@ class Weights(BaseModel):
 
 @cache
 def listed_weights() -> tuple[Weights, ...]:
-    text = (files("steward.models.local") / "weights.yaml").read_text("utf-8")
-    return tuple(Weights.model_validate(each) for each in read_yaml(text))
+    return tuple(
+        Weights.model_validate(each)
+        for each in package_yaml("steward.models.local", "weights.yaml")
+    )
 
 
 @dataclass(frozen=True)

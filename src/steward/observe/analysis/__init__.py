@@ -1,6 +1,10 @@
 """The analyst: explains a run by rules over its trace and journal, and refers to the spans that show it."""
 
 from steward.observe.analysis.analyst import Analysis, Analyst
-from steward.observe.analysis.finding import Finding, FindingKind, SpanRef, Weight
+from steward.observe.analysis.finding import Finding
 
-__all__ = ["Analysis", "Analyst", "Finding", "FindingKind", "SpanRef", "Weight"]
+__all__ = [
+    "Analysis",
+    "Analyst",
+    "Finding",
+]

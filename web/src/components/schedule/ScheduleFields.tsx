@@ -1,4 +1,6 @@
 /** Asks when something repeats: days, a time and a time zone; the next dates are shown below. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import {
   Button,
   Group,
@@ -45,13 +47,13 @@ interface Props {
 }
 
 const EVERY: { value: Every; label: string }[] = [
-  { value: 'day', label: 'Every day' },
-  { value: 'week', label: 'Every week' },
-  { value: 'weekdays', label: 'On these weekdays' },
-  { value: 'month', label: 'On a day of the month' },
-  { value: 'hours', label: 'Every few hours' },
-  { value: 'minutes', label: 'Every few minutes' },
-  { value: 'cron', label: 'Cron expression (for experts)' },
+  { value: 'day', label: t`Every day` },
+  { value: 'week', label: t`Every week` },
+  { value: 'weekdays', label: t`On these weekdays` },
+  { value: 'month', label: t`On a day of the month` },
+  { value: 'hours', label: t`Every few hours` },
+  { value: 'minutes', label: t`Every few minutes` },
+  { value: 'cron', label: t`Cron expression (for experts)` },
 ];
 const BY_HAND = 'hand';
 
@@ -73,14 +75,14 @@ export function ScheduleFields({ value, onChange, allowsByHand, readOnly = false
     change({ every: every as Every, weekdays, cron, count: 1 });
   };
   const options = allowsByHand
-    ? [{ value: BY_HAND, label: 'Only when I start it' }, ...EVERY]
+    ? [{ value: BY_HAND, label: t`Only when I start it` }, ...EVERY]
     : EVERY;
   const isByHand = value.cron === null;
   return (
     <Stack gap="sm">
       <Group gap="sm" align="flex-start">
         <Choice
-          label="When"
+          label={t`When`}
           w="16rem"
           data={options}
           value={isByHand ? BY_HAND : shown.every}
@@ -90,7 +92,7 @@ export function ScheduleFields({ value, onChange, allowsByHand, readOnly = false
         {!isByHand && <Details timing={shown} readOnly={readOnly} onChange={change} />}
         {!isByHand && (
           <Choice
-            label="Time zone"
+            label={t`Time zone`}
             w="14rem"
             data={timeZones()}
             value={value.timeZone}
@@ -107,6 +109,12 @@ export function ScheduleFields({ value, onChange, allowsByHand, readOnly = false
 }
 
 /** A choice that is always made. */
+function everyFew(unit: 'minutes' | 'hours', count: number): string {
+  return unit === 'minutes'
+    ? plural(count, { one: `Every minute`, other: `Every ${count} minutes` })
+    : plural(count, { one: `Every hour`, other: `Every ${count} hours` });
+}
+
 function Choice(props: SelectProps) {
   return <Select allowDeselect={false} maw="100%" {...props} />;
 }
@@ -122,8 +130,8 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
   if (every === 'cron')
     return (
       <TextInput
-        label="Cron expression"
-        description="Minute, hour, day of the month, month, weekday."
+        label={t`Cron expression`}
+        description={t`Minute, hour, day of the month, month, weekday.`}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         value={cron}
         disabled={readOnly}
@@ -131,16 +139,15 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
       />
     );
   if (every === 'minutes' || every === 'hours') {
-    const unit = every === 'minutes' ? 'minute' : 'hour';
     const counts: readonly number[] = every === 'minutes' ? MINUTES : HOURS;
     return (
       <>
         <Choice
-          label="How often"
+          label={t`How often`}
           w="11rem"
           data={counts.map((each) => ({
             value: String(each),
-            label: each === 1 ? `Every ${unit}` : `Every ${each} ${unit}s`,
+            label: everyFew(every, each),
           }))}
           value={String(count)}
           disabled={readOnly}
@@ -148,7 +155,7 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
         />
         {every === 'hours' && (
           <NumberInput
-            label="At minute"
+            label={t`At minute`}
             w="6rem"
             min={0}
             max={59}
@@ -168,7 +175,7 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
     <>
       {every === 'week' && (
         <Choice
-          label="On"
+          label={t`On`}
           w="9rem"
           data={WEEKDAYS.map((each) => ({ value: String(each), label: WEEKDAY_NAMES[each] }))}
           value={String(timing.weekdays[0] ?? 1)}
@@ -179,11 +186,11 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
       {every === 'weekdays' && <Weekdays {...{ timing, readOnly, onChange }} />}
       {every === 'month' && (
         <Choice
-          label="Day"
+          label={t`Day`}
           w="9rem"
           data={[
             ...Array.from({ length: 31 }, (_, index) => String(index + 1)),
-            { value: 'L', label: 'The last day' },
+            { value: 'L', label: t`The last day` },
           ]}
           value={day}
           disabled={readOnly}
@@ -192,7 +199,7 @@ function Details({ timing, readOnly, onChange }: DetailsProps) {
       )}
       <TextInput
         type="time"
-        label="At"
+        label={t`At`}
         value={time}
         disabled={readOnly}
         onChange={({ currentTarget }) => onChange({ time: currentTarget.value })}
@@ -211,7 +218,7 @@ function Weekdays({ timing, readOnly, onChange }: DetailsProps) {
   return (
     <div role="group" aria-labelledby={id}>
       <Input.Label id={id} component="span" labelElement="div">
-        On
+        {t`On`}
       </Input.Label>
       <Group gap={4}>
         {WEEKDAYS.map((day) => (
@@ -253,16 +260,18 @@ function NextMoments({ cron, timeZone }: { cron: string; timeZone: string }) {
     <Text size="sm" c="dimmed" mih="1.5em" aria-live="polite">
       {moments.length > 0 && (
         <>
-          Next:{' '}
-          {moments.map((moment, index) => (
-            <span key={moment}>
-              {index > 0 && ' · '}
-              <time dateTime={moment} style={{ whiteSpace: 'nowrap' }}>
-                {date.format(new Date(moment))}
-              </time>
-            </span>
-          ))}{' '}
-          ({timeZone})
+          <Trans>
+            Next:{' '}
+            {moments.map((moment, index) => (
+              <span key={moment}>
+                {index > 0 && ' · '}
+                <time dateTime={moment} style={{ whiteSpace: 'nowrap' }}>
+                  {date.format(new Date(moment))}
+                </time>
+              </span>
+            ))}{' '}
+            ({timeZone})
+          </Trans>
         </>
       )}
     </Text>
@@ -270,10 +279,10 @@ function NextMoments({ cron, timeZone }: { cron: string; timeZone: string }) {
 }
 
 const UNITS = [
-  { value: '86400', label: 'days' },
-  { value: '3600', label: 'hours' },
-  { value: '60', label: 'minutes' },
-  { value: '1', label: 'seconds' },
+  { value: '86400', label: t`days` },
+  { value: '3600', label: t`hours` },
+  { value: '60', label: t`minutes` },
+  { value: '1', label: t`seconds` },
 ];
 
 interface IntervalProps {
@@ -290,7 +299,7 @@ export function IntervalFields({ seconds, readOnly, onChange }: IntervalProps) {
   return (
     <Group gap="sm" align="flex-end" wrap="nowrap">
       <NumberInput
-        label="Every"
+        label={t`Every`}
         min={1}
         allowDecimal={false}
         value={seconds / Number(size)}
@@ -298,7 +307,7 @@ export function IntervalFields({ seconds, readOnly, onChange }: IntervalProps) {
         onChange={(count) => Number(count) >= 1 && onChange(Number(count) * Number(size))}
       />
       <Choice
-        aria-label="Unit"
+        aria-label={t`Unit`}
         data={UNITS}
         value={size}
         disabled={readOnly}
@@ -313,10 +322,10 @@ export function IntervalFields({ seconds, readOnly, onChange }: IntervalProps) {
 }
 
 const MISSED = [
-  { value: 'once', label: 'Start once when Steward is back' },
-  { value: 'skip', label: 'Skip the missed starts' },
-  { value: 'all', label: 'Start once for each missed time' },
-  { value: 'ask', label: 'Ask me' },
+  { value: 'once', label: t`Start once when Steward is back` },
+  { value: 'skip', label: t`Skip the missed starts` },
+  { value: 'all', label: t`Start once for each missed time` },
+  { value: 'ask', label: t`Ask me` },
 ];
 
 interface MissedProps {
@@ -327,7 +336,7 @@ interface MissedProps {
 export function MissedField({ value, onChange }: MissedProps) {
   return (
     <Choice
-      label="If Steward was not running"
+      label={t`If Steward was not running`}
       maw="20rem"
       data={MISSED}
       value={value}

@@ -1,4 +1,6 @@
 /** When something repeats, as people choose it, and the cron expression that means the same. */
+import { plural, t } from '@lingui/core/macro';
+import { i18n } from '@/language';
 
 export type Every = 'day' | 'week' | 'weekdays' | 'month' | 'hours' | 'minutes' | 'cron';
 
@@ -19,13 +21,13 @@ export interface Timing {
 /** Monday first. */
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0] as const;
 export const WEEKDAY_NAMES = [
-  'Sunday',
-  'Monday',
-  'Tuesday',
-  'Wednesday',
-  'Thursday',
-  'Friday',
-  'Saturday',
+  t`Sunday`,
+  t`Monday`,
+  t`Tuesday`,
+  t`Wednesday`,
+  t`Thursday`,
+  t`Friday`,
+  t`Saturday`,
 ] as const;
 const SHORT = WEEKDAY_NAMES.map((name) => name.slice(0, 3).toUpperCase());
 
@@ -118,21 +120,26 @@ export function timingWords(expression: string): string {
     case 'cron':
       return cron;
     case 'minutes':
-      return count === 1 ? 'Every minute' : `Every ${count} minutes`;
+      return plural(count, { one: `Every minute`, other: `Every ${count} minutes` });
     case 'hours':
-      return `${count === 1 ? 'Every hour' : `Every ${count} hours`} at minute ${Number(time.slice(3))}`;
+      return plural(count, {
+        one: `Every hour at minute ${Number(time.slice(3))}`,
+        other: `Every ${count} hours at minute ${Number(time.slice(3))}`,
+      });
     case 'day':
-      return `Every day at ${time}`;
+      return t`Every day at ${time}`;
     case 'month':
-      return `${day === 'L' ? 'The last day' : `Day ${day}`} of each month at ${time}`;
+      return day === 'L'
+        ? t`The last day of each month at ${time}`
+        : t`Day ${day} of each month at ${time}`;
     case 'week':
     case 'weekdays': {
       const names = weekdays.map((each) => WEEKDAY_NAMES[each] ?? '');
       const days =
         weekdays.join(',') === '1,2,3,4,5'
-          ? 'Monday to Friday'
-          : `Every ${new Intl.ListFormat('en').format(names)}`;
-      return `${days} at ${time}`;
+          ? t`Monday to Friday`
+          : t`Every ${new Intl.ListFormat(i18n.locale).format(names)}`;
+      return t`${days} at ${time}`;
     }
   }
 }

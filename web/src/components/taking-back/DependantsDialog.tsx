@@ -1,4 +1,5 @@
 /** Shows what was built upon a change before it is taken back. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Modal, Stack, Switch, Text } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -25,7 +26,7 @@ export function DependantsDialog({ asking }: { asking: Asking | null }) {
     <Modal
       opened={asking !== null}
       onClose={() => asking?.answer(null)}
-      title="Later work depends on it"
+      title={t`Later work depends on it`}
       size="38rem"
     >
       {asking && <Dependants key={asking.action.key} asking={asking} />}
@@ -53,18 +54,18 @@ function Dependants({ asking: { action, plan, answer } }: { asking: Asking }) {
       )}
       {isBlocked && (
         <Switch
-          label="Put back only rows that nobody changed since"
-          description={`Changed again meanwhile: ${plan.blocked.join(', ')}`}
+          label={t`Put back only rows that nobody changed since`}
+          description={t`Changed again meanwhile: ${plan.blocked.join(', ')}`}
           checked={mergeRows}
           onChange={({ currentTarget }) => setMergeRows(currentTarget.checked)}
         />
       )}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={() => answer(null)}>
-          Leave it
+          {t`Leave it`}
         </Button>
         <Button disabled={isBlocked && !mergeRows} onClick={() => answer(mergeRows)}>
-          Undo
+          {t`Undo`}
         </Button>
       </Group>
     </Stack>

@@ -1,4 +1,5 @@
 /** Lists everything that goes back before it does: the changes themselves, later ones that depend on them, and what stays. */
+import { plural, t } from '@lingui/core/macro';
 import { Alert, Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
@@ -47,7 +48,7 @@ export function TakeBackChoice({ whole, onClose, undoOtherRows }: ChoiceProps) {
     takeBack.mutate(
       { whole, withLater },
       {
-        onSuccess: ({ count }) => showDone(`${changes(count)} taken back`),
+        onSuccess: ({ count }) => showDone(t`${changes(count)} taken back`),
         onError: showFailure,
         onSettled: onClose,
       },
@@ -57,7 +58,7 @@ export function TakeBackChoice({ whole, onClose, undoOtherRows }: ChoiceProps) {
       <TakeBackList plan={plan} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         {undoOtherRows && plan.blocked.length > 0 && (
           <Button
@@ -67,7 +68,7 @@ export function TakeBackChoice({ whole, onClose, undoOtherRows }: ChoiceProps) {
               undoOtherRows();
             }}
           >
-            Undo only rows not edited since
+            {t`Undo only rows not edited since`}
           </Button>
         )}
         {hasLater && plan.blocked.length === 0 && (
@@ -76,7 +77,10 @@ export function TakeBackChoice({ whole, onClose, undoOtherRows }: ChoiceProps) {
             loading={takeBack.isPending && !takeBack.variables.withLater}
             onClick={() => run(false)}
           >
-            {own.length === 1 ? 'Undo only this one' : `Undo only these ${own.length}`}
+            {plural(own.length, {
+              one: `Undo only this one`,
+              other: `Undo only these ${own.length}`,
+            })}
           </Button>
         )}
         {plan.steps.length > 0 && (
@@ -94,12 +98,12 @@ export function TakeBackChoice({ whole, onClose, undoOtherRows }: ChoiceProps) {
 }
 
 function buttonText(count: number): string {
-  if (count === 1) return 'Undo';
-  return count === 2 ? 'Undo both' : `Undo all ${count}`;
+  if (count === 1) return t`Undo`;
+  return count === 2 ? t`Undo both` : t`Undo all ${count}`;
 }
 
 function changes(count: number): string {
-  return count === 1 ? '1 change' : `${count} changes`;
+  return plural(count, { one: `1 change`, other: `${count} changes` });
 }
 
 function TakeBackList({ plan: { steps, left, blocked } }: { plan: Plan }) {
@@ -107,11 +111,14 @@ function TakeBackList({ plan: { steps, left, blocked } }: { plan: Plan }) {
   const later = steps.filter((step) => step.later);
   return (
     <>
-      {own.length === 0 && <Text size="sm">There is nothing left to take back.</Text>}
+      {own.length === 0 && <Text size="sm">{t`There is nothing left to take back.`}</Text>}
       {own.length > 0 && (
         <div>
           <Text size="sm" fw={600}>
-            {own.length === 1 ? 'This change goes back' : `These ${own.length} changes go back`}
+            {plural(own.length, {
+              one: `This change goes back`,
+              other: `These ${own.length} changes go back`,
+            })}
           </Text>
           <Steps steps={own} />
         </div>
@@ -121,15 +128,14 @@ function TakeBackList({ plan: { steps, left, blocked } }: { plan: Plan }) {
           color="yellow"
           variant="light"
           icon={<TriangleAlert size={16} aria-hidden />}
-          title={
-            later.length === 1
-              ? 'A later change depends on it'
-              : `${later.length} later changes depend on it`
-          }
+          title={plural(later.length, {
+            one: `A later change depends on it`,
+            other: `${later.length} later changes depend on it`,
+          })}
         >
           {blocked.length > 0 && (
             <Text size="sm">
-              {`They edited ${blocked.join(', ')} again, so they must be undone too.`}
+              {t`They edited ${blocked.join(', ')} again, so they must be undone too.`}
             </Text>
           )}
           <Steps steps={later} />
@@ -138,7 +144,7 @@ function TakeBackList({ plan: { steps, left, blocked } }: { plan: Plan }) {
       {left.length > 0 && (
         <div>
           <Text size="sm" fw={600}>
-            This stays, because it cannot be undone
+            {t`This stays, because it cannot be undone`}
           </Text>
           <ul className={classes.list}>
             {left.map((summary, index) => (
@@ -159,7 +165,7 @@ function Steps({ steps }: { steps: Plan['steps'] }) {
         <li key={`${run_id}/${key}/${commit}`}>
           {summary}
           <Text span size="xs" c="dimmed" display="block">
-            {nameOf(by) ?? 'A former member'}, <RelativeTime value={at} />
+            {nameOf(by) ?? t`A former member`}, <RelativeTime value={at} />
           </Text>
         </li>
       ))}

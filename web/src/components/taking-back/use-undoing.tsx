@@ -1,4 +1,5 @@
 /** Takes back what a run did, at one click; lists first what else goes back where later work depends on it. */
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Action } from '@/api/run-types';
@@ -28,7 +29,7 @@ export function useUndoing(runId: string) {
   const redo = ({ key }: Action) =>
     working(async () => {
       await redoing.mutateAsync({ key });
-      showDone('Done again');
+      showDone(t`Done again`);
     });
   const undo = (action: Action) =>
     working(async () => {
@@ -38,16 +39,20 @@ export function useUndoing(runId: string) {
         return;
       }
       await undoing.mutateAsync({ key: action.key });
-      offerUndo({ message: `Undone: ${action.summary}`, label: 'Redo', undo: () => redo(action) });
+      offerUndo({
+        message: t`Undone: ${action.summary}`,
+        label: t`Redo`,
+        undo: () => redo(action),
+      });
     });
   const undoOtherRows = (action: Action) =>
     working(async () => {
       await undoing.mutateAsync({ key: action.key, mergeRows: true });
-      showDone(`Undone: ${action.summary}`);
+      showDone(t`Undone: ${action.summary}`);
     });
   const dialog = (
     <TakeBackDialog
-      title="Later work depends on it"
+      title={t`Later work depends on it`}
       whole={{ run_id: runId, key: asking?.key ?? '' }}
       opened={asking !== null}
       onClose={() => setAsking(null)}

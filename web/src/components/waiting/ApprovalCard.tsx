@@ -1,4 +1,5 @@
 /** An approval: exactly what would happen, why somebody is asked, and what they can say. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Text } from '@mantine/core';
 import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
 import { Check, Pencil, UserRoundPlus, X } from 'lucide-react';
@@ -42,7 +43,7 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
           const { run_id: runId, wait_key: waitKey } = approval;
           const { title } = decided;
           openSendWindow({ projectId: project.id, runId, key: callKeyOf(waitKey), title });
-        } else showDone(verdict.approve ? 'Approved' : 'Rejected');
+        } else showDone(verdict.approve ? t`Approved` : t`Rejected`);
       },
     );
   const approve = () => say({ approve: true });
@@ -94,74 +95,74 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
 /** After an edit that its editor may not approve. */
 function whoIsAsked(approvers: readonly string[]): string {
   return approvers.length > 0
-    ? `Edited. Needs approval by ${approvers.join(', ')}`
-    : 'Edited. Someone else must approve it';
+    ? t`Edited. Needs approval by ${approvers.join(', ')}`
+    : t`Edited. Someone else must approve it`;
 }
 
 function ApprovalFacts({ approval }: { approval: Approval }) {
   const { body, preview, provenance, rules, reason, approvers, body_hash, batch } = approval;
   const nameOf = usePersonName(useProject().id);
-  const named = (id: string) => nameOf(id) ?? 'a former member';
+  const named = (id: string) => nameOf(id) ?? t`a former member`;
   const doubts = provenance?.doubts ?? [];
   return (
     <>
       {preview && preview.summary !== approval.title && (
-        <Fact title="What will happen">
+        <Fact title={t`What will happen`}>
           <Text fw={600}>{preview.summary}</Text>
         </Fact>
       )}
       {doubts.length > 0 && (
-        <Alert color="orange" variant="light" title="Look at this before you decide">
+        <Alert color="orange" variant="light" title={t`Look at this before you decide`}>
           <DoubtList doubts={doubts} />
         </Alert>
       )}
       {provenance && !provenance.trusted && (
-        <Alert color="red" variant="light" title="Untrusted content">
+        <Alert color="red" variant="light" title={t`Untrusted content`}>
           <ProvenanceView provenance={provenance} />
         </Alert>
       )}
       {preview && <CallPreviewView preview={{ ...preview, summary: '' }} />}
       {body.roles && (
-        <Fact title="What it is given">
+        <Fact title={t`What it is given`}>
           <ArgumentList arguments={body.arguments} roles={body.roles} />
         </Fact>
       )}
-      <Fact title="Why you are asked">
+      <Fact title={t`Why you are asked`}>
         <Text size="sm">{reason}</Text>
         {approvers.length > 0 && (
-          <Text size="sm">One of these can approve: {approvers.join(', ')}</Text>
+          <Text size="sm">{t`One of these can approve: ${approvers.join(', ')}`}</Text>
         )}
         {approval.four_eyes && (
           <Text size="sm">
-            Someone other than {approval.askers.map(named).join(' and ')} must approve.
+            {t`Someone other than ${approval.askers.map(named).join(t` and `)} must approve.`}
           </Text>
         )}
       </Fact>
       {batch.length > 0 && (
-        <Fact title={`A batch of ${batch.length} payloads`}>
-          <JsonTree label="Batch" value={batch} openTo={1} />
+        <Fact title={t`A batch of ${batch.length} payloads`}>
+          <JsonTree label={t`Batch`} value={batch} openTo={1} />
         </Fact>
       )}
       <Details>
-        <Fact title="Exact payload">
-          <JsonTree label="Exact payload" value={body} />
+        <Fact title={t`Exact payload`}>
+          <JsonTree label={t`Exact payload`} value={body} />
         </Fact>
         {approval.edited_by !== null && (
-          <Fact title={`Edited by ${named(approval.edited_by)}. Before the edit`}>
-            <JsonTree label="Payload before the edit" value={approval.asked_body} />
+          <Fact title={t`Edited by ${named(approval.edited_by)}. Before the edit`}>
+            <JsonTree label={t`Payload before the edit`} value={approval.asked_body} />
           </Fact>
         )}
-        <Fact title="Rules that apply">
+        <Fact title={t`Rules that apply`}>
           <RuleList rules={rules} />
         </Fact>
         {provenance?.trusted && (
-          <Fact title="Where the values come from">
+          <Fact title={t`Where the values come from`}>
             <ProvenanceView provenance={provenance} />
           </Fact>
         )}
-        <Fact title="Hash of what you approve">
+        <Fact title={t`Hash of what you approve`}>
           <div>
-            <Hash label="Hash" value={body_hash} />
+            <Hash label={t`Hash`} value={body_hash} />
           </div>
         </Fact>
       </Details>
@@ -191,7 +192,7 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
         loading={isPending}
         onClick={() => onApprove('single')}
       >
-        {isBatch ? 'Approve the batch' : 'Approve once'}
+        {isBatch ? t`Approve the batch` : t`Approve once`}
       </Button>
       <Button
         variant="light"
@@ -201,16 +202,16 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
         disabled={isPending}
         onClick={() => onMode('reject')}
       >
-        Reject
+        {t`Reject`}
       </Button>
       {mayCoverRun && (
         <Button
           variant="default"
           disabled={isPending}
-          title="Also covers further calls of this tool to the same place in this run"
+          title={t`Also covers further calls of this tool to the same place in this run`}
           onClick={() => onApprove('session')}
         >
-          Approve for this session
+          {t`Approve for this session`}
         </Button>
       )}
       {!isBatch && mayChange && (
@@ -221,7 +222,7 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
           disabled={isPending}
           onClick={() => onMode('edit')}
         >
-          Edit
+          {t`Edit`}
         </Button>
       )}
       {mayChange && (
@@ -231,7 +232,7 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
           disabled={isPending}
           onClick={() => onMode('delegate')}
         >
-          Delegate
+          {t`Delegate`}
         </Button>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** What one can say to an approval besides yes: no with a reason, yes with changes, or ask somebody else. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Select, Stack, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -36,22 +37,22 @@ export function RejectForm({ isPending, onReject, onBack }: RejectProps) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <TextInput
-          label="Why not?"
-          description="The reason goes to the run and into its journal."
+          label={t`Why not?`}
+          description={t`The reason goes to the run and into its journal.`}
           withAsterisk
           maxLength={1000}
           value={reason}
-          error={isMissing && reason.trim() === '' ? 'Say why you reject it.' : null}
+          error={isMissing && reason.trim() === '' ? t`Say why you reject it.` : null}
           // The form was asked for a moment ago, by a button or a key.
           ref={(input) => input?.focus()}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
         <div className={classes.actions}>
           <Button type="submit" color="red" loading={isPending}>
-            Reject
+            {t`Reject`}
           </Button>
           <Button variant="default" onClick={onBack}>
-            Back
+            {t`Back`}
           </Button>
         </div>
       </Stack>
@@ -95,7 +96,7 @@ function Edit({
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <Alert variant="light">
-          What you approve then is the call with your changes; it gets a hash of its own.
+          {t`What you approve then is the call with your changes; it gets a hash of its own.`}
         </Alert>
         <ToolForm
           tool={approval.tool}
@@ -106,10 +107,10 @@ function Edit({
         />
         <div className={classes.actions}>
           <Button type="submit" loading={isPending}>
-            Approve with these changes
+            {t`Approve with these changes`}
           </Button>
           <Button variant="default" onClick={onBack}>
-            Back
+            {t`Back`}
           </Button>
         </div>
       </Stack>
@@ -133,16 +134,16 @@ export function DelegateForm({ approval, onBack }: { approval: Approval; onBack:
     if (userId === null) return;
     void send(
       () => delegate.mutateAsync({ approvalId: approval.id, userId }),
-      () => showDone(`${name ?? 'Somebody else'} decides now`),
+      () => showDone(t`${name ?? t`Somebody else`} decides now`),
     );
   };
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <Select
-          label="Who decides instead?"
-          description="From then on only they can decide it."
-          placeholder={able.length === 0 ? 'No one else can approve' : 'Choose a member'}
+          label={t`Who decides instead?`}
+          description={t`From then on only they can decide it.`}
+          placeholder={able.length === 0 ? t`No one else can approve` : t`Choose a member`}
           data={able.map(({ user_id, name: label }) => ({ value: user_id, label }))}
           value={userId}
           disabled={able.length === 0}
@@ -151,10 +152,10 @@ export function DelegateForm({ approval, onBack }: { approval: Approval; onBack:
         <FormError error={error} />
         <div className={classes.actions}>
           <Button type="submit" disabled={userId === null} loading={isPending}>
-            Delegate
+            {t`Delegate`}
           </Button>
           <Button variant="default" onClick={onBack}>
-            Back
+            {t`Back`}
           </Button>
         </div>
       </Stack>

@@ -1,4 +1,5 @@
 /** A budget that does not cover the next call, or a list of items: how much is left, and what to do. */
+import { t } from '@lingui/core/macro';
 import { Button, NumberInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { dollars } from '../amounts';
@@ -11,11 +12,11 @@ import classes from './waiting.module.css';
 type Breach = NonNullable<CardProps['request']['breach']>;
 
 const UNITS: Record<string, string> = {
-  usd: 'US dollars',
-  tokens: 'tokens',
-  seconds: 'seconds',
-  rows: 'rows',
-  bytes: 'bytes',
+  usd: t`US dollars`,
+  tokens: t`tokens`,
+  seconds: t`seconds`,
+  rows: t`rows`,
+  bytes: t`bytes`,
 };
 
 function amountText(formats: Formats, limit: string, amount: string | number): string {
@@ -56,14 +57,14 @@ function RunBudget({ waiting, breach }: Props) {
   const [limit, setLimit] = useState<number | string>(suggested(breach));
   const unit = UNITS[breach.limit] ?? breach.limit;
   const raise = () =>
-    say({ decision: 'raise', limits: { [breach.limit]: String(limit) } }, 'Budget raised');
+    say({ decision: 'raise', limits: { [breach.limit]: String(limit) } }, t`Budget raised`);
   return (
     <div className={classes.card}>
       {breach.parts !== undefined && <Text size="sm">{breach.message}</Text>}
       <Amounts breach={breach} />
       <NumberInput
-        label={`New limit in ${unit}`}
-        description="The run goes on at once. Abort ends only what is under way here."
+        label={t`New limit in ${unit}`}
+        description={t`The run goes on at once. Abort ends only what is under way here.`}
         value={limit}
         min={total}
         thousandSeparator=" "
@@ -78,7 +79,7 @@ function RunBudget({ waiting, breach }: Props) {
           disabled={typeof limit !== 'number' || limit <= total}
           onClick={raise}
         >
-          Raise the limit
+          {t`Raise the limit`}
         </Button>
         <AbortButton isPending={isPending} say={say} />
       </div>
@@ -90,15 +91,15 @@ function PeriodBudget({ waiting, breach }: Props) {
   const { say, isPending, error } = useDecision(waiting);
   return (
     <div className={classes.card}>
-      <Text size="sm">{breach.message} The run goes on by itself then.</Text>
+      <Text size="sm">{t`${breach.message} The run goes on by itself then.`}</Text>
       <Amounts breach={breach} />
       <FormError error={error} />
       <div className={classes.actions}>
         <Button
           loading={isPending}
-          onClick={() => say({ decision: 'raise' }, 'The call is tried again')}
+          onClick={() => say({ decision: 'raise' }, t`The call is tried again`)}
         >
-          Try again
+          {t`Try again`}
         </Button>
         <AbortButton isPending={isPending} say={say} />
       </div>
@@ -110,19 +111,19 @@ function Amounts({ breach }: { breach: Breach }) {
   const { limit, total, left, asked, parts } = breach;
   const formats = useFormats();
   const text = (amount: string | number) => amountText(formats, limit, amount);
-  const need = parts === undefined ? 'The next call needs at most' : 'Expected for all items';
+  const need = parts === undefined ? t`The next call needs at most` : t`Expected for all items`;
   return (
     <dl className={classes.amounts}>
       <div>
-        <dt>Limit</dt>
+        <dt>{t`Limit`}</dt>
         <dd>{text(total)}</dd>
       </div>
       <div>
-        <dt>Used or reserved</dt>
+        <dt>{t`Used or reserved`}</dt>
         <dd>{text(Math.max(0, Number(total) - Number(left)))}</dd>
       </div>
       <div>
-        <dt>Left</dt>
+        <dt>{t`Left`}</dt>
         <dd>{text(left)}</dd>
       </div>
       {/* A call whose need is not known beforehand asks for nothing. */}
@@ -145,9 +146,9 @@ function AbortButton({
       variant="light"
       color="red"
       disabled={isPending}
-      onClick={() => say({ decision: 'abort' }, 'The call was given up')}
+      onClick={() => say({ decision: 'abort' }, t`The call was given up`)}
     >
-      Abort
+      {t`Abort`}
     </Button>
   );
 }

@@ -1,4 +1,5 @@
 /** Yes or no, at a click or by the keys that they show. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Check, X } from 'lucide-react';
@@ -16,7 +17,7 @@ interface Props {
 }
 
 export function DecisionButtons({
-  approve = 'Approve',
+  approve = t`Approve`,
   hasKeys,
   isPending,
   isReady = true,
@@ -50,7 +51,7 @@ export function DecisionButtons({
         disabled={isPending}
         onClick={onReject}
       >
-        Reject
+        {t`Reject`}
       </Button>
     </div>
   );

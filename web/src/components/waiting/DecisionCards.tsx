@@ -1,4 +1,5 @@
 /** Decisions of other kinds: gates of flows, and effects that may or may not have happened. */
+import { t } from '@lingui/core/macro';
 import { Button, Loader, Text } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { FormError } from '../FormError';
@@ -20,24 +21,24 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
   const View = VIEWS[request.view ?? ''];
   const approve = () => {
     const changed = 'payload' in edited ? { payload: edited.payload } : {};
-    say({ decision: 'approve', body_hash: bodyHash, ...changed }, 'Approved');
+    say({ decision: 'approve', body_hash: bodyHash, ...changed }, t`Approved`);
   };
   return (
     <div className={classes.card}>
       {View ? (
-        <Suspense fallback={<Loader size="sm" role="status" aria-label="Loading" />}>
+        <Suspense fallback={<Loader size="sm" role="status" aria-label={t`Loading`} />}>
           <View waiting={waiting} request={request} onEdit={setEdited} />
         </Suspense>
       ) : (
         <>
           {shown !== null && shown !== undefined && (
-            <Fact title="What to look at">
-              <ValueView label="What to look at" value={shown} />
+            <Fact title={t`What to look at`}>
+              <ValueView label={t`What to look at`} value={shown} />
             </Fact>
           )}
           {payload !== null && payload !== undefined && (
-            <Fact title="Exact payload">
-              <ValueView label="Exact payload" value={payload} />
+            <Fact title={t`Exact payload`}>
+              <ValueView label={t`Exact payload`} value={payload} />
             </Fact>
           )}
         </>
@@ -46,12 +47,12 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
         <Fact
           title={
             'payload' in edited
-              ? 'Hash of what was asked; you approve it with your changes'
-              : 'Hash of what you approve'
+              ? t`Hash of what was asked; you approve it with your changes`
+              : t`Hash of what you approve`
           }
         >
           <div>
-            <Hash label="Hash" value={bodyHash} />
+            <Hash label={t`Hash`} value={bodyHash} />
           </div>
         </Fact>
       </Details>
@@ -60,7 +61,7 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
         <RejectForm
           isPending={isPending}
           onReject={(reason) =>
-            say({ decision: 'reject', body_hash: bodyHash, reason }, 'Rejected')
+            say({ decision: 'reject', body_hash: bodyHash, reason }, t`Rejected`)
           }
           onBack={() => setRejecting(false)}
         />
@@ -82,34 +83,33 @@ export function UncertainCard({ waiting, request }: CardProps) {
   return (
     <div className={classes.card}>
       <Text size="sm">
-        Steward was interrupted while it did this and cannot find out by itself whether it happened.
-        Look at the other side, then say what you found.
+        {t`Steward was interrupted while it did this and cannot find out by itself whether it happened. Look at the other side, then say what you found.`}
       </Text>
-      <Fact title="What was to be done">
-        <ValueView label="What was to be done" value={request.request} />
+      <Fact title={t`What was to be done`}>
+        <ValueView label={t`What was to be done`} value={request.request} />
       </Fact>
       <FormError error={error} />
       <div className={classes.actions}>
         <Button
           loading={isPending}
-          onClick={() => say({ decision: 'happened' }, 'Noted: it happened')}
+          onClick={() => say({ decision: 'happened' }, t`Noted: it happened`)}
         >
-          It happened
+          {t`It happened`}
         </Button>
         <Button
           variant="default"
           disabled={isPending}
-          onClick={() => say({ decision: 'retry' }, 'It is tried again')}
+          onClick={() => say({ decision: 'retry' }, t`It is tried again`)}
         >
-          It did not: try again
+          {t`It did not: try again`}
         </Button>
         <Button
           variant="light"
           color="red"
           disabled={isPending}
-          onClick={() => say({ decision: 'give_up' }, 'Given up')}
+          onClick={() => say({ decision: 'give_up' }, t`Given up`)}
         >
-          Give up
+          {t`Give up`}
         </Button>
       </div>
     </div>

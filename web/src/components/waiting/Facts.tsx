@@ -1,4 +1,5 @@
 /** Small parts of cards. */
+import { t } from '@lingui/core/macro';
 import { Kbd, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './waiting.module.css';
@@ -18,7 +19,7 @@ export function Fact({ title, children }: { title: string; children: ReactNode }
 export function Details({ children }: { children: ReactNode }) {
   return (
     <details className={classes.details}>
-      <summary>All details</summary>
+      <summary>{t`All details`}</summary>
       <div className={classes.card}>{children}</div>
     </details>
   );

@@ -1,4 +1,5 @@
 /** A plan of a chat that somebody lets run or not; to change it, people go to the chat. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { useAnswer } from '@/api/inbox';
 import { useProject } from '@/app/project';
@@ -22,13 +23,13 @@ export function PlanCard({ waiting, request, hasKeys }: CardProps) {
   return (
     <div className={classes.card}>
       {request.reason && <Text size="sm">{request.reason}</Text>}
-      <Fact title="Steps">
+      <Fact title={t`Steps`}>
         <ol className={classes.steps}>
           {(request.plan?.steps ?? []).map((step) => (
             <li key={step.id}>
               {step.title}
               <Text span size="xs" c="dimmed">
-                {` · ${step.agent} · ${step.tools.join(', ') || 'no tools'}`}
+                {` · ${step.agent} · ${step.tools.join(', ') || t`no tools`}`}
               </Text>
             </li>
           ))}
@@ -36,11 +37,11 @@ export function PlanCard({ waiting, request, hasKeys }: CardProps) {
       </Fact>
       <FormError error={error} />
       <DecisionButtons
-        approve="Let it run"
+        approve={t`Let it run`}
         hasKeys={hasKeys}
         isPending={isPending}
-        onApprove={() => say('approve', 'The plan runs')}
-        onReject={() => say('reject', 'The plan does not run')}
+        onApprove={() => say('approve', t`The plan runs`)}
+        onReject={() => say('reject', t`The plan does not run`)}
       />
     </div>
   );

@@ -1,4 +1,5 @@
 /** A question of a run, with a form made from the schema of its answer. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { useAnswer } from '@/api/inbox';
@@ -34,7 +35,7 @@ export function QuestionCard({ waiting, request }: CardProps) {
     const { run_id: runId, key } = waiting;
     void send(
       () => answer.mutateAsync({ runId, key, answer: given }),
-      () => showDone('Answered'),
+      () => showDone(t`Answered`),
     );
   };
   return (
@@ -45,7 +46,7 @@ export function QuestionCard({ waiting, request }: CardProps) {
         </Text>
       )}
       {request.wrong !== undefined && (
-        <Alert color="yellow" variant="light" title="The last answer did not fit">
+        <Alert color="yellow" variant="light" title={t`The last answer did not fit`}>
           {request.wrong}
         </Alert>
       )}
@@ -55,7 +56,7 @@ export function QuestionCard({ waiting, request }: CardProps) {
       <FormError error={error} />
       <div className={classes.actions}>
         <Button type="submit" loading={isPending}>
-          Answer
+          {t`Answer`}
         </Button>
       </div>
     </form>

@@ -1,4 +1,5 @@
 /** Rules by which records are the same, to be approved: counts, pairs side by side, a threshold to move and weigh. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -43,9 +44,9 @@ export default function RulesReview({ waiting, request, onEdit }: ViewProps) {
       <Estimate found={found} before={found === proposed ? null : proposed} />
       <Tabs defaultValue="pairs" keepMounted={false}>
         <Tabs.List className={classes.tabs ?? ''}>
-          <Tabs.Tab value="pairs">Borderline pairs</Tabs.Tab>
-          <Tabs.Tab value="threshold">Threshold</Tabs.Tab>
-          <Tabs.Tab value="rules">Rules</Tabs.Tab>
+          <Tabs.Tab value="pairs">{t`Borderline pairs`}</Tabs.Tab>
+          <Tabs.Tab value="threshold">{t`Threshold`}</Tabs.Tab>
+          <Tabs.Tab value="rules">{t`Rules`}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="pairs" pt="md">
           <Pairs
@@ -71,14 +72,14 @@ export default function RulesReview({ waiting, request, onEdit }: ViewProps) {
         <Alert variant="light" className={classes.changed ?? ''}>
           <Group justify="space-between" gap="xs">
             <Text size="sm" role="status">
-              You changed the rules. Weigh them again to see what they would do, then approve.
+              {t`You changed the rules. Weigh them again to see what they would do, then approve.`}
             </Text>
             <Group gap="xs">
               <Button variant="subtle" color="gray" onClick={() => change(found.rules)}>
-                Discard changes
+                {t`Discard changes`}
               </Button>
               <Button loading={weigh.isPending} onClick={() => weigh.mutate()}>
-                Weigh again
+                {t`Weigh again`}
               </Button>
             </Group>
           </Group>
@@ -96,19 +97,19 @@ interface EstimateProps {
 function Estimate({ found: { estimate }, before }: EstimateProps) {
   const formats = useFormats();
   return (
-    <div role="status" aria-label="What the rules would do">
+    <div role="status" aria-label={t`What the rules would do`}>
       <Counts
         items={[
-          ['Rows', estimate.rows],
-          ['Entities', estimate.entities],
-          ['Pairs that match', estimate.matches],
-          ['Pairs to look at', estimate.borderline],
-          ['Largest entity', estimate.largest_entity],
+          [t`Rows`, estimate.rows],
+          [t`Entities`, estimate.entities],
+          [t`Pairs that match`, estimate.matches],
+          [t`Pairs to look at`, estimate.borderline],
+          [t`Largest entity`, estimate.largest_entity],
         ]}
       />
       {before && (
         <Text size="sm" c="dimmed" mt="xs">
-          {`As proposed: ${formats.number(before.estimate.entities)} entities, ${formats.number(before.estimate.matches)} pairs that match.`}
+          {t`As proposed: ${formats.number(before.estimate.entities)} entities, ${formats.number(before.estimate.matches)} pairs that match.`}
         </Text>
       )}
     </div>

@@ -1,4 +1,6 @@
 /** The last seconds in which a message can be taken back. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button } from '@mantine/core';
 import { Send } from 'lucide-react';
 import { takeBack } from '@/api/inbox';
@@ -11,7 +13,7 @@ export function SendBanner() {
   const windows = useSendWindows();
   if (windows.length === 0) return null;
   return (
-    <div className={classes.region} role="status" aria-label="Going out">
+    <div className={classes.region} role="status" aria-label={t`Going out`}>
       {windows.map((window) => (
         <Going key={`${window.runId}/${window.key}`} window={window} />
       ))}
@@ -26,7 +28,7 @@ function Going({ window }: { window: SendWindow }) {
     closeSendWindow(window);
     try {
       await takeBack(window.projectId, window.runId, window.key);
-      showDone('Taken back: it is not sent');
+      showDone(t`Taken back: it is not sent`);
     } catch (error) {
       showFailure(error);
     }
@@ -35,10 +37,12 @@ function Going({ window }: { window: SendWindow }) {
     <div className={classes.banner}>
       <Send size={16} aria-hidden />
       <span className={classes.text}>
-        {window.title} goes out in <b className="tabular">{left} s</b>
+        <Trans>
+          {window.title} goes out in <b className="tabular">{left} s</b>
+        </Trans>
       </span>
       <Button size="compact-sm" variant="default" onClick={() => void stop()}>
-        Undo
+        {t`Undo`}
       </Button>
     </div>
   );

@@ -1,4 +1,5 @@
 /** Sends an answer and says plainly when somebody else was quicker. */
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { useAnswer } from '@/api/inbox';
@@ -32,7 +33,7 @@ export function useAnswered() {
         showToast({
           tone: 'neutral',
           shownFor: SHOWN_FOR,
-          title: 'Your answer was not taken',
+          title: t`Your answer was not taken`,
           message: error.detail || error.title,
         });
       }

@@ -1,4 +1,5 @@
 /** Checks the expressions in a text while somebody types, by the rules of the server. */
+import { t } from '@lingui/core/macro';
 import { Mistake, readBare, readTemplate } from './texts';
 import { type ExpressionRules, readExpression, type Tree } from './tree';
 import { type NameTypes, pathsOf, type Schema, type Type, TypeCheck } from './types';
@@ -64,6 +65,6 @@ function requireFitting(check: TypeCheck, given: Type, wanted: Schema | undefine
   const { kinds } = check.ofSchema(wanted, wanted);
   if (![...given.kinds].some((kind) => kinds.has(kind))) {
     const takes = check.words(check.ofSchema(wanted, wanted));
-    throw new Mistake(`must be ${takes}; the expression gives ${check.words(given)}`);
+    throw new Mistake(t`must be ${takes}; the expression gives ${check.words(given)}`);
   }
 }

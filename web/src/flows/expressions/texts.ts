@@ -1,4 +1,5 @@
 /** The text of expressions as the server reads it: where quoted texts end, and where `${ … }` stands in a text. */
+import { t } from '@lingui/core/macro';
 
 /** What is wrong, and at which character of the text; null when it is the whole. */
 export class Mistake extends Error {
@@ -19,11 +20,11 @@ export const characters = (text: string): string[] => Array.from(text);
 export function quoteEnd(text: string, start: number): number {
   const quote = text.charAt(start);
   if (text.startsWith(quote.repeat(3), start))
-    throw new Mistake('write texts in single quotes', start);
+    throw new Mistake(t`write texts in single quotes`, start);
   let end = start + 1;
   while (end < text.length && text[end] !== quote) end += text[end] === '\\' ? 2 : 1;
   if (end >= text.length || text.slice(start, end).includes('\n'))
-    throw new Mistake('this text has no end', start);
+    throw new Mistake(t`this text has no end`, start);
   return end + 1;
 }
 
@@ -35,7 +36,8 @@ export function* outsideQuotes(text: string, start: number): Generator<number> {
       position = quoteEnd(text, position);
       continue;
     }
-    if (text.startsWith('//', position)) throw new Mistake('comments have no place here', position);
+    if (text.startsWith('//', position))
+      throw new Mistake(t`comments have no place here`, position);
     yield position;
     position += 1;
   }
@@ -94,5 +96,5 @@ export function closing(text: string, start: number): number {
       depth -= 1;
     }
   }
-  throw new Mistake("a '}' is missing at its end", start);
+  throw new Mistake(t`a ''${'}'}' is missing at its end`, start);
 }

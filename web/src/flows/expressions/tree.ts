@@ -1,4 +1,5 @@
 /** Reads an expression: parsed by cel-js, and refused where the server refuses it, at the same character. */
+import { t } from '@lingui/core/macro';
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { outlineOf } from './outline';
 import { characters, Mistake, outsideQuotes } from './texts';
@@ -42,10 +43,10 @@ const environment = new Environment({
 });
 
 export function readExpression(text: string, rules: ExpressionRules): Tree {
-  const tooDeep = `it is nested more than ${rules.deepest} levels deep`;
+  const tooDeep = t`it is nested more than ${rules.deepest} levels deep`;
   if (characters(text).length > rules.longest)
-    throw new Mistake(`it is longer than ${rules.longest.toLocaleString('en-US')} characters`);
-  if (text.trim() === '') throw new Mistake('it is empty');
+    throw new Mistake(t`it is longer than ${rules.longest.toLocaleString('en-US')} characters`);
+  if (text.trim() === '') throw new Mistake(t`it is empty`);
   let depth = 0;
   for (const position of outsideQuotes(text, 0)) {
     if ('([{'.includes(text.charAt(position))) depth += 1;
@@ -67,10 +68,11 @@ function parsed(text: string): ASTNode {
   } catch (problem) {
     if (!(problem instanceof ParseError)) throw problem;
     const at = problem.node?.pos ?? text.length;
-    if (at >= text.length) throw new Mistake('it ends too early', text.length);
-    if (text[at] === '{') throw new Mistake("objects are written as {'name': value}", at);
+    if (at >= text.length) throw new Mistake(t`it ends too early`, text.length);
+    if (text[at] === '{')
+      throw new Mistake(t`objects are written as ${'{'}'name': value${'}'}`, at);
     const found = characters(text.slice(at)).slice(0, 10).join('').split('\n')[0] ?? '';
-    throw new Mistake(`“${found}” is not expected here`, at);
+    throw new Mistake(t`“${found}” is not expected here`, at);
   }
 }
 
@@ -189,7 +191,7 @@ class Reader {
     const name = this.text.slice(at, at + written.length);
     if (!this.rules.macros.includes(name)) {
       if (this.rules.no_methods.includes(name))
-        throw new Mistake(`write ${name}(…) instead of ….${name}()`, at);
+        throw new Mistake(t`write ${name}(…) instead of ….${name}()`, at);
       this.known(name, at);
       if (given.length > 0) this.bounded(depth + 1);
       const values = given.map((each) => this.tree(each, bound, depth + 2));
@@ -198,7 +200,7 @@ class Reader {
     const [first, body] = given;
     const isNamed = given.length === 2 && first?.op === 'id' && this.text[first.start] !== '.';
     if (!isNamed || !body)
-      throw new Mistake(`write .${name}(x, …) with a name and an expression`, at);
+      throw new Mistake(t`write .${name}(x, …) with a name and an expression`, at);
     const variable = this.slice(first);
     const inner = this.tree(body, new Set([...bound, variable]), depth + 1);
     return { op: 'macro', name, around, variable, inner, start };
@@ -212,7 +214,7 @@ class Reader {
     const name = this.text.slice(start, start + written.length);
     if (name !== 'has') this.known(name, start);
     else if (given.length !== 1 || !['.', '[]'].includes(given[0]?.op ?? ''))
-      throw new Mistake('write has(….field)', start);
+      throw new Mistake(t`write has(….field)`, start);
     return { op: 'call', name, given: this.all(given, bound, depth), start };
   }
 
@@ -243,16 +245,19 @@ class Reader {
   private reference(names: readonly string[], start: number): Tree {
     const [first = '', , part = ''] = names;
     if (!this.rules.roots.includes(first))
-      throw new Mistake(`there is no '${first}'; there are ${this.rules.roots.join(', ')}`, start);
+      throw new Mistake(
+        t`there is no ''${first}'; there are ${this.rules.roots.join(', ')}`,
+        start,
+      );
     if (first === 'nodes' && (names.length < 3 || !['output', 'state'].includes(part)))
-      throw new Mistake('write nodes.<id>.output', start);
+      throw new Mistake(t`write nodes.<id>.output`, start);
     return { op: 'path', names, start };
   }
 
   private kind(node: Node<'value'>): string {
     const written = this.slice(node);
     if (BYTES.test(written) || UNSIGNED.test(written))
-      throw new Mistake('only text, numbers, true, false and null are values', node.start);
+      throw new Mistake(t`only text, numbers, true, false and null are values`, node.start);
     if (written === 'null') return 'null';
     if (written === 'true' || written === 'false') return 'boolean';
     if (/["']$/.test(written)) {
@@ -262,7 +267,7 @@ class Reader {
     const isTooLarge = WHOLE.test(written)
       ? !isWhole64(written)
       : !Number.isFinite(Number(written));
-    if (isTooLarge) throw new Mistake('this number is too large', node.start);
+    if (isTooLarge) throw new Mistake(t`this number is too large`, node.start);
     return 'number';
   }
 
@@ -283,7 +288,7 @@ class Reader {
       const isOctal = /\d/.test(letter);
       const code = isOctal ? parseOctal(found.slice(1)) : Number.parseInt(found.slice(2), 16);
       const isCharacter = code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-      if (!isCharacter) throw new Mistake('this text has an escape for no character', start);
+      if (!isCharacter) throw new Mistake(t`this text has an escape for no character`, start);
       return String.fromCodePoint(code);
     });
   }
@@ -293,11 +298,11 @@ class Reader {
     const names = Object.keys(signatures).filter((each) => /^[A-Za-z]+$/.test(each));
     if (names.includes(name)) return;
     const listed = [...names, ...macros, 'has'].sort(byCharacter).join(', ');
-    throw new Mistake(`there is no function '${name}'; there are ${listed}`, at);
+    throw new Mistake(t`there is no function ''${name}'; there are ${listed}`, at);
   }
 
   private undotted(start: number): void {
-    if (this.text[start] === '.') throw new Mistake('a name does not start with a dot', start);
+    if (this.text[start] === '.') throw new Mistake(t`a name does not start with a dot`, start);
   }
 
   private bounded(depth: number): void {

@@ -1,4 +1,5 @@
 /** Which types of JSON value an expression can give, by the schemas of what it reads; the server checks the same. */
+import { plural, t } from '@lingui/core/macro';
 import { Mistake } from './texts';
 import type { ExpressionRules, Tree } from './tree';
 
@@ -33,18 +34,18 @@ export class TypeCheck {
   type(tree: Tree): Type {
     for (const path of pathsOf(tree)) {
       if (this.declared(path.names) === null)
-        throw new Mistake('there is no such field', path.start);
+        throw new Mistake(t`there is no such field`, path.start);
     }
     return this.of(tree, new Map());
   }
 
   words(type: Type): string {
-    if (type.kinds.size === this.every.size) return 'any value';
+    if (type.kinds.size === this.every.size) return t`any value`;
     const { words } = this.rules;
     return Object.keys(words)
       .filter((kind) => type.kinds.has(kind))
       .map((kind) => words[kind])
-      .join(' or ');
+      .join(t` or `);
   }
 
   ofSchema(schema: Schema, root: Schema): Type {
@@ -68,16 +69,16 @@ export class TypeCheck {
         const types = tree.operands.map((each) => this.of(each, bound));
         const found = this.given(tree.name, types);
         if (found) return found;
-        const said = types.map((each) => this.words(each)).join(' and ');
-        const fits = types.length === 1 ? 'does not fit' : 'do not go together';
-        throw new Mistake(`${said} ${fits} here`, tree.start);
+        const said = types.map((each) => this.words(each)).join(t` and `);
+        const fits = plural(types.length, { one: `does not fit`, other: `do not go together` });
+        throw new Mistake(t`${said} ${fits} here`, tree.start);
       }
       case 'choice': {
         const condition = this.of(tree.condition, bound);
         const ways = tree.ways.map((each) => this.of(each, bound));
         if (!condition.kinds.has('boolean'))
           throw new Mistake(
-            'what stands before the question mark must be true or false',
+            t`what stands before the question mark must be true or false`,
             tree.start,
           );
         return this.either(ways);
@@ -89,7 +90,7 @@ export class TypeCheck {
         const index = this.of(tree.index, bound);
         if (!this.given('_[_]', [around, index]))
           throw new Mistake(
-            `${this.words(around)} has no item by ${this.words(index)}`,
+            t`${this.words(around)} has no item by ${this.words(index)}`,
             tree.start,
           );
         return this.itemOf(around);
@@ -98,7 +99,7 @@ export class TypeCheck {
         const around = this.of(tree.around, bound);
         if (!around.kinds.has('array') && !around.kinds.has('object'))
           throw new Mistake(
-            `${tree.name} goes over lists and objects, not over ${this.words(around)}`,
+            t`${tree.name} goes over lists and objects, not over ${this.words(around)}`,
             tree.start,
           );
         // Of an object, it goes over the keys.
@@ -108,7 +109,7 @@ export class TypeCheck {
         if (tree.name === 'map') return list(inner);
         if (!inner.kinds.has('boolean'))
           throw new Mistake(
-            `${tree.name} needs true or false for each, not ${this.words(inner)}`,
+            t`${tree.name} needs true or false for each, not ${this.words(inner)}`,
             tree.inner.start,
           );
         return tree.name === 'filter' ? list(item) : only('boolean');
@@ -133,10 +134,10 @@ export class TypeCheck {
     if (found) return found;
     const { words, signatures } = this.rules;
     const takes = (signatures[name] ?? [])
-      .map((each) => listed(each.slice(0, -1).map((kind) => words[kind] ?? 'any value')))
-      .join(' or ');
+      .map((each) => listed(each.slice(0, -1).map((kind) => words[kind] ?? t`any value`)))
+      .join(t` or `);
     const given = listed(types.map((each) => this.words(each)));
-    throw new Mistake(`${name} takes ${takes}, not ${given}`, start);
+    throw new Mistake(t`${name} takes ${takes}, not ${given}`, start);
   }
 
   /** What a function or operator gives for values of these types; null when it takes none of them. */
@@ -153,9 +154,9 @@ export class TypeCheck {
 
   private member(around: Type, name: string, start: number): Type {
     if (!around.kinds.has('object'))
-      throw new Mistake(`only objects have fields, and this is ${this.words(around)}`, start);
+      throw new Mistake(t`only objects have fields, and this is ${this.words(around)}`, start);
     const found = fieldOf(around.schema, name, around.root, false);
-    if (found === null) throw new Mistake(`there is no field '${name}'`, start);
+    if (found === null) throw new Mistake(t`there is no field ''${name}'`, start);
     return this.ofSchema(found, around.root);
   }
 

@@ -1,4 +1,5 @@
 /** The event log of the project, newest first, by day. */
+import { t } from '@lingui/core/macro';
 import { Skeleton, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { History } from 'lucide-react';
@@ -23,8 +24,8 @@ const DAYS_WITH_COST = 90;
 export default function ActivityPage() {
   return (
     <Page
-      title="Activity"
-      description="Who did what in this project, newest first, and what each day cost."
+      title={t`Activity`}
+      description={t`Who did what in this project, newest first, and what each day cost.`}
     >
       <EventLog />
     </Page>
@@ -43,8 +44,8 @@ function EventLog() {
   }
   if (events.length === 0 && !query.hasNextPage) {
     return (
-      <EmptyState icon={History} picture="list" title="Nothing has happened yet">
-        Changes to people, tokens, secrets and files will be listed here.
+      <EmptyState icon={History} picture="list" title={t`Nothing has happened yet`}>
+        {t`Changes to people, tokens, secrets and files will be listed here.`}
       </EmptyState>
     );
   }
@@ -83,7 +84,7 @@ function DayCost({ costs, at }: DayCostProps) {
   if (day < costs.first) return null;
   return (
     <Text size="xs" c="dimmed" className="tabular">
-      Cost: {dollars(formats, costs.usd.get(day) ?? 0)}
+      {t`Cost: ${dollars(formats, costs.usd.get(day) ?? 0)}`}
     </Text>
   );
 }

@@ -1,4 +1,6 @@
 /** What an agent did and cost lately, from the journals of ended runs. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Group, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -20,9 +22,9 @@ import overview from '../overview/overview.module.css';
 import classes from './agents.module.css';
 
 const PERIODS = [
-  { value: '7', label: 'Last 7 days' },
-  { value: '30', label: 'Last 30 days' },
-  { value: '90', label: 'Last 90 days' },
+  { value: '7', label: t`Last 7 days` },
+  { value: '30', label: t`Last 30 days` },
+  { value: '90', label: t`Last 90 days` },
 ];
 
 const DAY = 86_400_000;
@@ -47,7 +49,7 @@ export function AgentFigures({ name }: { name: string }) {
   return (
     <Stack>
       <Select
-        aria-label="Period"
+        aria-label={t`Period`}
         data={PERIODS}
         value={days}
         allowDeselect={false}
@@ -56,51 +58,55 @@ export function AgentFigures({ name }: { name: string }) {
       />
       {!figures && <Skeleton height={120} aria-busy />}
       {figures?.runs === 0 && (
-        <EmptyState icon={Activity} title="No runs in this time">
-          Try it, or name it in a flow.
+        <EmptyState icon={Activity} title={t`No runs in this time`}>
+          {t`Try it, or name it in a flow.`}
         </EmptyState>
       )}
       {figures && figures.runs > 0 && (
         <>
           <dl className={classes.facts}>
-            <Fact label="Runs" to={runs} value={formats.number(figures.runs)} />
-            <Fact label="Failed runs" to={failed} value={formats.number(figures.failed_runs)} />
-            <Fact label="Finished tasks" to={runs} value={formats.number(figures.works)} />
+            <Fact label={t`Runs`} to={runs} value={formats.number(figures.runs)} />
+            <Fact label={t`Failed runs`} to={failed} value={formats.number(figures.failed_runs)} />
+            <Fact label={t`Finished tasks`} to={runs} value={formats.number(figures.works)} />
             <Fact
-              label="Mean time of a task"
+              label={t`Mean time of a task`}
               to={runs}
               value={meanText(figures.works, figures.seconds)}
             />
-            <Fact label="Requests to models" to={runs} value={formats.number(figures.requests)} />
-            <Fact label="Tokens" to={costs} value={formats.number(figures.tokens)} />
-            <Fact label="Cost" to={costs} value={dollars(formats, figures.usd)} />
             <Fact
-              label="Changes undone"
+              label={t`Requests to models`}
               to={runs}
-              value={`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
+              value={formats.number(figures.requests)}
             />
-            <Fact label="Kept to the plan" to={runs} value={adherenceText(formats, figures)} />
+            <Fact label={t`Tokens`} to={costs} value={formats.number(figures.tokens)} />
+            <Fact label={t`Cost`} to={costs} value={dollars(formats, figures.usd)} />
+            <Fact
+              label={t`Changes undone`}
+              to={runs}
+              value={t`${formats.number(figures.undone)} of ${formats.number(figures.changes)}`}
+            />
+            <Fact label={t`Kept to the plan`} to={runs} value={adherenceText(formats, figures)} />
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
-            <Section title="Errors">
+            <Section title={t`Errors`}>
               <ul className={classes.tools}>
                 {figures.failures.map(({ where, code, times }) => (
                   <li key={`${where} ${code}`} className={classes.line}>
                     <Text span size="sm">
-                      {where === '' ? 'Its own work' : where}: {code}
+                      {where === '' ? t`Its own work` : where}: {code}
                     </Text>
                     <Text span size="sm" c="dimmed">
                       <CountLink
                         count={times}
-                        of={`runs with ${code}`}
+                        of={t`runs with ${code}`}
                         to={
                           where === ''
                             ? runsBehind(project.id, { since, used: 'agent', name, code })
                             : used(toolNames.has(where) ? 'tool' : 'model', where, { code })
                         }
                       />{' '}
-                      {times === 1 ? 'time' : 'times'}
+                      {plural(times, { one: `time`, other: `times` })}
                     </Text>
                   </li>
                 ))}
@@ -108,7 +114,7 @@ export function AgentFigures({ name }: { name: string }) {
             </Section>
           )}
           {figures.tools.length > 0 && (
-            <Section title="Tools it called">
+            <Section title={t`Tools it called`}>
               <ul className={classes.tools}>
                 {figures.tools.map(({ name: tool, calls, errors }) => (
                   <li key={tool} className={classes.line}>
@@ -116,17 +122,19 @@ export function AgentFigures({ name }: { name: string }) {
                       {tool}
                     </Text>
                     <Text span size="sm" c="dimmed">
-                      <CountLink count={calls} of={`calls of ${tool}`} to={used('tool', tool)} />{' '}
-                      {calls === 1 ? 'call' : 'calls'}
+                      <CountLink count={calls} of={t`calls of ${tool}`} to={used('tool', tool)} />{' '}
+                      {plural(calls, { one: `call`, other: `calls` })}
                       {errors > 0 && (
                         <>
-                          ,{' '}
-                          <CountLink
-                            count={errors}
-                            of={`failed calls of ${tool}`}
-                            to={used('tool', tool, { failed: 'true' })}
-                          />{' '}
-                          failed
+                          <Trans>
+                            ,{' '}
+                            <CountLink
+                              count={errors}
+                              of={t`failed calls of ${tool}`}
+                              to={used('tool', tool, { failed: 'true' })}
+                            />{' '}
+                            failed
+                          </Trans>
                         </>
                       )}
                     </Text>
@@ -135,7 +143,7 @@ export function AgentFigures({ name }: { name: string }) {
               </ul>
             </Section>
           )}
-          <Section title="Latest runs">
+          <Section title={t`Latest runs`}>
             <ul className={classes.tools}>
               {figures.last_runs.map((run) => (
                 <li key={run.id} className={classes.line}>
@@ -154,7 +162,7 @@ export function AgentFigures({ name }: { name: string }) {
           </Section>
           {!figures.is_complete && (
             <Text size="xs" c="dimmed">
-              Steward is still counting earlier runs.
+              {t`Steward is still counting earlier runs.`}
             </Text>
           )}
         </>
@@ -167,20 +175,20 @@ export function AgentFigures({ name }: { name: string }) {
 function Days({ days }: { days: Figures['days'] }) {
   const formats = useFormats();
   return (
-    <Section title="Day by day" description="Days are those of UTC." framed>
+    <Section title={t`Day by day`} description={t`Days are those of UTC.`} framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={overview.scroller} role="group" aria-label="Day by day" tabIndex={0}>
+      <div className={overview.scroller} role="group" aria-label={t`Day by day`} tabIndex={0}>
         <table className={overview.table}>
           <thead>
             <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Mean time</th>
-              <th scope="col">Mean of 7 days</th>
-              <th scope="col">Cost</th>
-              <th scope="col">Tasks</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Kept to the plan</th>
+              <th scope="col">{t`Day`}</th>
+              <th scope="col">{t`Mean time`}</th>
+              <th scope="col">{t`Mean of 7 days`}</th>
+              <th scope="col">{t`Cost`}</th>
+              <th scope="col">{t`Tasks`}</th>
+              <th scope="col">{t`Tokens`}</th>
+              <th scope="col">{t`Kept to the plan`}</th>
             </tr>
           </thead>
           <tbody>
@@ -223,7 +231,10 @@ function weekText(days: Figures['days'], last: string): string {
 function adherenceText(formats: Formats, kept: { judged: number; adhered: number }): string {
   return kept.judged === 0
     ? '–'
-    : `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} ${kept.judged === 1 ? 'step' : 'steps'}`;
+    : plural(kept.judged, {
+        one: `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} step`,
+        other: `${((kept.adhered / kept.judged) * 100).toFixed(0)}% of ${formats.number(kept.judged)} steps`,
+      });
 }
 
 function Fact({ label, to, value }: { label: string; to: string; value: string }) {

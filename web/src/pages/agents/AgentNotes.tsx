@@ -1,4 +1,6 @@
 /** What an agent remembers between runs, newest first: which run wrote it, and a way to delete it. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { NotebookPen } from 'lucide-react';
@@ -45,20 +47,20 @@ export function AgentNotes({ agent }: { agent: AgentDetail }) {
             variant="default"
             size="compact-sm"
             loading={isPending}
-            onClick={() => onDelete(null, `${notes.length} notes deleted`)}
+            onClick={() => onDelete(null, t`${notes.length} notes deleted`)}
           >
-            Delete all
+            {t`Delete all`}
           </Button>
         )}
       </Group>
-      <ul className={classes.history} aria-label="Notes">
+      <ul className={classes.history} aria-label={t`Notes`}>
         {notes.map((note) => (
           <OneNote
             key={note.id}
             note={note}
             isPending={isPending}
             onDelete={
-              mayDelete(note) ? () => onDelete(note.id, `Note ${note.number} deleted`) : null
+              mayDelete(note) ? () => onDelete(note.id, t`Note ${note.number} deleted`) : null
             }
           />
         ))}
@@ -82,9 +84,9 @@ function OneNote({ note, isPending, onDelete }: NoteProps) {
           <Text size="sm">{note.text}</Text>
           <Group gap="xs">
             <Text size="xs" c="dimmed">
-              {note.number}. {formats.dateTime(note.created_at)}, in a run of{' '}
-              {note.author_name ?? 'a former member'}
-              {note.per === 'person' ? ' · only you see it' : ''}
+              {note.per === 'person'
+                ? t`${note.number}. ${formats.dateTime(note.created_at)}, in a run of ${note.author_name ?? t`a former member`} · only you see it`
+                : t`${note.number}. ${formats.dateTime(note.created_at)}, in a run of ${note.author_name ?? t`a former member`}`}
             </Text>
             <RunLink runId={note.run_id} />
           </Group>
@@ -94,10 +96,10 @@ function OneNote({ note, isPending, onDelete }: NoteProps) {
             size="compact-sm"
             variant="default"
             disabled={isPending}
-            aria-label={`Delete note ${note.number}`}
+            aria-label={t`Delete note ${note.number}`}
             onClick={onDelete}
           >
-            Delete
+            {t`Delete`}
           </Button>
         )}
       </div>
@@ -107,26 +109,27 @@ function OneNote({ note, isPending, onDelete }: NoteProps) {
 
 function NothingYet({ memory }: { memory: AgentDocument['memory'] }) {
   return memory ? (
-    <EmptyState icon={NotebookPen} title="No notes yet">
-      When this agent keeps a note in a run, the note is listed here with a link to that run.
-      {memory.per === 'person' && ' You see only the notes of your own runs.'}
+    <EmptyState icon={NotebookPen} title={t`No notes yet`}>
+      <Trans>
+        When this agent keeps a note in a run, the note is listed here with a link to that run.
+        {memory.per === 'person' && t` You see only the notes of your own runs.`}
+      </Trans>
     </EmptyState>
   ) : (
-    <EmptyState icon={NotebookPen} title="This agent remembers nothing">
-      Each run starts without knowledge of earlier runs. To change that, switch on its memory under
-      Compose.
+    <EmptyState icon={NotebookPen} title={t`This agent remembers nothing`}>
+      {t`Each run starts without knowledge of earlier runs. To change that, switch on its memory under Compose.`}
     </EmptyState>
   );
 }
 
 function about(memory: AgentDocument['memory'], count: number): string {
   if (!memory) {
-    return 'The memory is switched off, so runs neither read these notes nor add to them.';
+    return t`The memory is switched off, so runs neither read these notes nor add to them.`;
   }
   const most = memory.keep ?? KEPT;
   return memory.per === 'person'
-    ? `${count} of at most ${most} notes from your own runs. Each of your runs starts with them.`
-    : `${count} of at most ${most} notes. Every run in this project starts with them.`;
+    ? t`${count} of at most ${most} notes from your own runs. Each of your runs starts with them.`
+    : t`${count} of at most ${most} notes. Every run in this project starts with them.`;
 }
 
 /** How many notes an agent keeps where its document does not say. */
@@ -142,7 +145,7 @@ function useDeletion(name: string) {
         offerUndo({
           message,
           undo: () => restore.mutateAsync(runId),
-          undone: noteId === null ? 'The notes are back' : 'The note is back',
+          undone: noteId === null ? t`The notes are back` : t`The note is back`,
         }),
       onError: showFailure,
     });

@@ -1,4 +1,5 @@
 /** One agent: composed, tried, compared with its versions, and what it did and cost. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Skeleton, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -19,18 +20,18 @@ import { Composer } from './Composer';
 import { TryAgent } from './TryAgent';
 
 const TABS = [
-  { id: 'compose', label: 'Compose' },
-  { id: 'try', label: 'Try it' },
-  { id: 'memory', label: 'Memory' },
-  { id: 'versions', label: 'Versions' },
-  { id: 'figures', label: 'Figures' },
+  { id: 'compose', label: t`Compose` },
+  { id: 'try', label: t`Try it` },
+  { id: 'memory', label: t`Memory` },
+  { id: 'versions', label: t`Versions` },
+  { id: 'figures', label: t`Figures` },
 ];
 
 export default function AgentPage() {
   const name = usePathParam('agent') ?? '';
   const project = useProject();
   const query = useQuery(agentQuery(project.id, name));
-  const parent = { label: 'Agents', to: `/p/${project.id}/agents` };
+  const parent = { label: t`Agents`, to: `/p/${project.id}/agents` };
   if (!query.data) {
     return (
       <Page title={name} parent={parent}>
@@ -56,7 +57,7 @@ function Loaded({ agent, parent }: Props) {
   const isOwn = agent.origin === 'project';
   const tabs = TABS.filter(
     ({ id }) => isOwn || (id === 'memory' ? Boolean(agent.document.memory) : id !== 'versions'),
-  ).map((tab) => (tab.id === 'compose' && !isOwn ? { ...tab, label: 'What it is' } : tab));
+  ).map((tab) => (tab.id === 'compose' && !isOwn ? { ...tab, label: t`What it is` } : tab));
   const tab = tabs.some(({ id }) => id === wanted) ? wanted : 'compose';
   return (
     <Tabs
@@ -75,7 +76,7 @@ function Loaded({ agent, parent }: Props) {
       >
         {agent.archived && (
           <Alert variant="light" color="yellow">
-            Archived. Flows can no longer name it. To bring it back, restore a version.
+            {t`Archived. Flows can no longer name it. To bring it back, restore a version.`}
           </Alert>
         )}
         <Tabs.Panel value="compose">
@@ -112,9 +113,9 @@ function Actions({ agent }: { agent: AgentDetail }) {
       {
         onSuccess: ({ version: made }) => {
           offerUndo({
-            message: `${title} archived`,
+            message: t`${title} archived`,
             undo: () => restore.mutateAsync({ name, version: made, wanted: version }),
-            undone: `${title} is back`,
+            undone: t`${title} is back`,
           });
           void navigate({ to: `/p/${project.id}/agents` });
         },
@@ -132,7 +133,7 @@ function Actions({ agent }: { agent: AgentDetail }) {
             void navigate({ to: `/p/${project.id}/agents`, search: { from: agent.name } })
           }
         >
-          Start from this
+          {t`Start from this`}
         </Button>
       )}
       {mayEdit && agent.origin === 'project' && !agent.archived && (
@@ -142,7 +143,7 @@ function Actions({ agent }: { agent: AgentDetail }) {
           loading={archive.isPending}
           onClick={onArchive}
         >
-          Archive
+          {t`Archive`}
         </Button>
       )}
     </>

@@ -1,4 +1,5 @@
 /** Versions of an agent, newest first, each with what it changed; an earlier one can be restored. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -55,11 +56,12 @@ function OneVersion({ name, version, newest }: Props) {
       <div className={classes.line}>
         <div>
           <Text size="sm" fw={600}>
-            {version.version}. {version.message || 'Changed'}
-            {isCurrent ? ' (current)' : ''}
+            {isCurrent
+              ? t`${version.version}. ${version.message || t`Changed`} (current)`
+              : `${version.version}. ${version.message || t`Changed`}`}
           </Text>
           <Text size="xs" c="dimmed">
-            {version.author_name ?? 'A former member'}, {formats.dateTime(version.created_at)}
+            {version.author_name ?? t`A former member`}, {formats.dateTime(version.created_at)}
             {changed !== '' && version.version > 1 && !version.archived ? ` · ${changed}` : ''}
           </Text>
         </div>
@@ -69,10 +71,14 @@ function OneVersion({ name, version, newest }: Props) {
               size="compact-sm"
               variant="subtle"
               aria-expanded={opened}
-              aria-label={`${opened ? 'Hide' : 'Show'} changes of version ${version.version}`}
+              aria-label={
+                opened
+                  ? t`Hide changes of version ${version.version}`
+                  : t`Show changes of version ${version.version}`
+              }
               onClick={() => setOpened(!opened)}
             >
-              {opened ? 'Hide changes' : 'Show changes'}
+              {opened ? t`Hide changes` : t`Show changes`}
             </Button>
           )}
           {mayEdit && !isCurrent && !version.archived && (
@@ -80,18 +86,18 @@ function OneVersion({ name, version, newest }: Props) {
               size="compact-sm"
               variant="default"
               loading={restore.isPending}
-              aria-label={`Restore version ${version.version}`}
+              aria-label={t`Restore version ${version.version}`}
               onClick={() =>
                 restore.mutate(
                   { name, version: newest, wanted: version.version },
                   {
-                    onSuccess: () => showDone(`Version ${version.version} is current again`),
+                    onSuccess: () => showDone(t`Version ${version.version} is current again`),
                     onError: showFailure,
                   },
                 )
               }
             >
-              Restore
+              {t`Restore`}
             </Button>
           )}
         </div>
@@ -111,7 +117,7 @@ function VersionDiff({ name, version }: { name: string; version: number }) {
   if (query.data.length === 0) {
     return (
       <Text size="sm" c="dimmed" mt="xs">
-        Nothing differs from version {version - 1}.
+        {t`Nothing differs from version ${version - 1}.`}
       </Text>
     );
   }
@@ -123,7 +129,7 @@ function VersionDiff({ name, version }: { name: string; version: number }) {
       <pre
         className={classes.diff}
         role="group"
-        aria-label={`Changes of ${FIELDS[field] ?? field}`}
+        aria-label={t`Changes of ${FIELDS[field] ?? field}`}
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         tabIndex={0}
       >

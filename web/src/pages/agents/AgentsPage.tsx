@@ -1,4 +1,6 @@
 /** All agents that flows can name: the project's own, those to start from, those of the chat. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Button, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -28,12 +30,12 @@ export default function AgentsPage() {
   const begin = mayEdit ? (name: string) => setFrom(name) : null;
   return (
     <Page
-      title="Agents"
-      description="An agent has instructions, a model, tools, guardrails and a budget. Compose your own, start from one of the library, and use it by name in a flow."
+      title={t`Agents`}
+      description={t`An agent has instructions, a model, tools, guardrails and a budget. Compose your own, start from one of the library, and use it by name in a flow.`}
       actions={
         mayEdit && (
           <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-            Compose an agent
+            {t`Compose an agent`}
           </Button>
         )
       }
@@ -44,32 +46,32 @@ export default function AgentsPage() {
       {query.isPending && <Skeleton height={160} aria-busy />}
       {query.data && (
         <>
-          <Section title="Agents of this project">
+          <Section title={t`Agents of this project`}>
             {own.length === 0 ? (
-              <EmptyState icon={Bot} picture="cards" title="No agents yet">
-                Compose one, or start from an agent of the library below.
+              <EmptyState icon={Bot} picture="cards" title={t`No agents yet`}>
+                {t`Compose one, or start from an agent of the library below.`}
               </EmptyState>
             ) : (
               <Cards agents={own} begin={null} />
             )}
           </Section>
           <Section
-            title="Library"
-            description="Ready to use by name in flows. Start from one to change it."
+            title={t`Library`}
+            description={t`Ready to use by name in flows. Start from one to change it.`}
           >
             <Cards agents={agents.filter(({ origin }) => origin === 'library')} begin={begin} />
           </Section>
           {brought.length > 0 && (
             <Section
-              title="Agents of plug-ins"
-              description="Their code decides what they do. Steward checks, asks and records as for any other agent."
+              title={t`Agents of plug-ins`}
+              description={t`Their code decides what they do. Steward checks, asks and records as for any other agent.`}
             >
               <Cards agents={brought} begin={null} />
             </Section>
           )}
           <Section
-            title="Agents of the chat"
-            description="They work on the steps of plans. In a flow they have the tools that their step names."
+            title={t`Agents of the chat`}
+            description={t`They work on the steps of plans. In a flow they have the tools that their step names.`}
           >
             <Cards agents={agents.filter(({ origin }) => origin === 'chat')} begin={begin} />
           </Section>
@@ -118,10 +120,10 @@ function Cards({ agents, begin }: CardsProps) {
               <Button
                 size="compact-sm"
                 variant="default"
-                aria-label={`Start from this: ${agent.title}`}
+                aria-label={t`Start from this: ${agent.title}`}
                 onClick={() => begin(agent.name)}
               >
-                Start from this
+                {t`Start from this`}
               </Button>
             )}
           </div>
@@ -137,12 +139,14 @@ function Facts({ agent }: { agent: AgentCard }) {
     <Text span size="xs" c="dimmed">
       {origin === 'project' && updated_at !== null ? (
         <>
-          Version {version}, <RelativeTime value={updated_at} />
+          <Trans>
+            Version {version}, <RelativeTime value={updated_at} />
+          </Trans>
         </>
       ) : tools.length === 0 ? (
-        'No tools'
+        t`No tools`
       ) : (
-        `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
+        plural(tools.length, { one: `${tools.length} tool`, other: `${tools.length} tools` })
       )}
     </Text>
   );
@@ -154,7 +158,7 @@ function Archived() {
   const restore = useRestoreAgent(project.id);
   if (agents.length === 0) return null;
   return (
-    <Section title="Archived" framed>
+    <Section title={t`Archived`} framed>
       <ul className={classes.tools}>
         {agents.map(({ name, title, version }) => (
           <li key={name} className={classes.line}>
@@ -164,15 +168,15 @@ function Archived() {
             <Button
               variant="subtle"
               size="compact-sm"
-              aria-label={`Restore ${title}`}
+              aria-label={t`Restore ${title}`}
               onClick={() =>
                 restore.mutate(
                   { name, version, wanted: version - 1 },
-                  { onSuccess: () => showDone(`${title} is back`), onError: showFailure },
+                  { onSuccess: () => showDone(t`${title} is back`), onError: showFailure },
                 )
               }
             >
-              Restore
+              {t`Restore`}
             </Button>
           </li>
         ))}

@@ -1,4 +1,5 @@
 /** Composes an agent: what is wrong is said while one writes, and saving makes a new version. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -56,8 +57,8 @@ function Draft({ agent, onDiscard }: { agent: AgentDetail; onDiscard: () => void
       {agent.origin !== 'project' && (
         <Alert variant="light" color="gray">
           {agent.origin === 'plugin'
-            ? 'This agent is code of a plug-in. To change it, install another version of the plug-in.'
-            : 'This agent comes with Steward. To change it, start from it: that makes a copy of your own.'}
+            ? t`This agent is code of a plug-in. To change it, install another version of the plug-in.`
+            : t`This agent comes with Steward. To change it, start from it: that makes a copy of your own.`}
         </Alert>
       )}
       <About {...parts} />
@@ -101,20 +102,20 @@ function AsFile({ agent, written, isChanged }: FileProps) {
   const shown = isChanged ? written : null;
   return (
     <Section
-      title="As a file"
+      title={t`As a file`}
       description={
         <>
-          YAML for Git. The command “steward agents apply” reads it.{' '}
-          {shown !== null && <strong>With your changes, which are not saved yet.</strong>}
+          {t`YAML for Git. The command “steward agents apply” reads it. `}
+          {shown !== null && <strong>{t`With your changes, which are not saved yet.`}</strong>}
           {isChanged && shown === null && (
             <strong>
-              This is the saved version. Your changes appear here once they are valid.
+              {t`This is the saved version. Your changes appear here once they are valid.`}
             </strong>
           )}
         </>
       }
     >
-      <CodeBlock label={`${agent.name}.yaml`} code={shown ?? agent.yaml} maxHeight="18rem" />
+      <CodeBlock label={t`${agent.name}.yaml`} code={shown ?? agent.yaml} maxHeight="18rem" />
     </Section>
   );
 }
@@ -137,19 +138,19 @@ function Save({ agent, draft, problems, isChecking, isBlocked, onDiscard }: Save
   const store = () =>
     whenDone(save.mutateAsync({ document: draft, message, version }), ({ version: made }) =>
       offerUndo({
-        message: `Saved as version ${made}`,
+        message: t`Saved as version ${made}`,
         undo: () => restore.mutateAsync({ name, version: made, wanted: version }),
-        undone: `Version ${version} is current again`,
+        undone: t`Version ${version} is current again`,
       }),
     );
   return (
     <div className={classes.save}>
       {problems.length > 0 && (
-        <Alert variant="light" color="red" title="This cannot be saved yet">
+        <Alert variant="light" color="red" title={t`This cannot be saved yet`}>
           <ul className={classes.problems}>
             {problems.map(({ pointer, message: why }, index) => (
               <li key={index}>
-                {FIELDS[pointer.split('/')[1] ?? ''] ?? 'Agent'}: {why}
+                {FIELDS[pointer.split('/')[1] ?? ''] ?? t`Agent`}: {why}
               </li>
             ))}
           </ul>
@@ -158,8 +159,8 @@ function Save({ agent, draft, problems, isChecking, isBlocked, onDiscard }: Save
       <FormError error={save.error} />
       <Group gap="xs" align="flex-end">
         <TextInput
-          label="Why"
-          placeholder="Kept with the version"
+          label={t`Why`}
+          placeholder={t`Kept with the version`}
           value={message}
           maxLength={400}
           flex={1}
@@ -168,7 +169,7 @@ function Save({ agent, draft, problems, isChecking, isBlocked, onDiscard }: Save
         />
         {onDiscard && (
           <Button variant="subtle" color="gray" onClick={onDiscard}>
-            Discard changes
+            {t`Discard changes`}
           </Button>
         )}
         <Button
@@ -176,11 +177,11 @@ function Save({ agent, draft, problems, isChecking, isBlocked, onDiscard }: Save
           disabled={isBlocked || isChecking || problems.length > 0}
           onClick={store}
         >
-          Save as a new version
+          {t`Save as a new version`}
         </Button>
       </Group>
       <Text size="xs" c="dimmed">
-        Runs under way keep their version. Deployed flows keep the version they were deployed with.
+        {t`Runs under way keep their version. Deployed flows keep the version they were deployed with.`}
       </Text>
     </div>
   );

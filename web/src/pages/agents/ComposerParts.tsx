@@ -1,4 +1,5 @@
 /** Parts of the composer: texts and model, schemas, who goes on, what it may use. */
+import { t } from '@lingui/core/macro';
 import { MultiSelect, NumberInput, Select, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,9 +10,9 @@ import type { PartProps } from './Composer';
 import classes from './agents.module.css';
 
 const ROLES: Record<string, string> = {
-  operator: 'Operator: works with tools',
-  explainer: 'Explainer: writes for people',
-  planner: 'Planner: thinks longer',
+  operator: t`Operator: works with tools`,
+  explainer: t`Explainer: writes for people`,
+  planner: t`Planner: thinks longer`,
 };
 
 export function About({ draft, readOnly, set, problemAt }: PartProps) {
@@ -22,17 +23,17 @@ export function About({ draft, readOnly, set, problemAt }: PartProps) {
   const models = [...new Set([...(parts?.models ?? []), ...(draft.model ? [draft.model] : [])])];
   return (
     <fieldset className={classes.group}>
-      <legend>What it does</legend>
+      <legend>{t`What it does`}</legend>
       <div className={classes.pair}>
         <TextInput
-          label="Title"
+          label={t`Title`}
           value={draft.title}
           readOnly={readOnly}
           error={problemAt('/title')}
           onChange={({ currentTarget }) => set({ title: currentTarget.value })}
         />
         <TextInput
-          label="When to choose it"
+          label={t`When to choose it`}
           value={draft.description}
           readOnly={readOnly}
           maxLength={500}
@@ -41,8 +42,8 @@ export function About({ draft, readOnly, set, problemAt }: PartProps) {
         />
       </div>
       <Textarea
-        label="Instructions"
-        description="What it should do, how, and what its answer looks like."
+        label={t`Instructions`}
+        description={t`What it should do, how, and what its answer looks like.`}
         value={draft.instructions}
         readOnly={readOnly}
         autosize
@@ -53,9 +54,9 @@ export function About({ draft, readOnly, set, problemAt }: PartProps) {
       />
       <div className={classes.pair}>
         <Select
-          label="Role"
+          label={t`Role`}
           description={
-            ofRole.length > 0 ? `Asks ${ofRole.join(', then ')}` : 'No model is set up for it.'
+            ofRole.length > 0 ? t`Asks ${ofRole.join(t`, then `)}` : t`No model is set up for it.`
           }
           data={Object.entries(ROLES).map(([value, label]) => ({ value, label }))}
           value={role}
@@ -66,11 +67,11 @@ export function About({ draft, readOnly, set, problemAt }: PartProps) {
           }
         />
         <Select
-          label="A certain model"
-          description="Instead of the models of the role."
+          label={t`A certain model`}
+          description={t`Instead of the models of the role.`}
           data={models}
           value={draft.model ?? null}
-          placeholder="Those of the role"
+          placeholder={t`Those of the role`}
           clearable
           searchable
           readOnly={readOnly}
@@ -89,19 +90,19 @@ interface SchemaProps extends PartProps {
 export function Schemas(props: SchemaProps) {
   return (
     <fieldset className={classes.group}>
-      <legend>Input and output</legend>
+      <legend>{t`Input and output`}</legend>
       <div className={classes.pair}>
         <SchemaText
           {...props}
           field="input"
-          label="Input schema"
-          description="JSON Schema of the data it takes. Other data is refused before a model is asked."
+          label={t`Input schema`}
+          description={t`JSON Schema of the data it takes. Other data is refused before a model is asked.`}
         />
         <SchemaText
           {...props}
           field="output"
-          label="Output schema"
-          description="JSON Schema of its answer. An answer that does not fit goes back to the model."
+          label={t`Output schema`}
+          description={t`JSON Schema of its answer. An answer that does not fit goes back to the model.`}
         />
       </div>
     </fieldset>
@@ -127,14 +128,14 @@ function SchemaText(props: TextProps) {
       onUnreadable(`/${field}`, null);
       set({ [field]: value });
     } catch (error) {
-      onUnreadable(`/${field}`, `This is not JSON yet: ${(error as Error).message}`);
+      onUnreadable(`/${field}`, t`This is not JSON yet: ${(error as Error).message}`);
     }
   };
   return (
     <Textarea
       label={label}
       description={description}
-      placeholder="Anything"
+      placeholder={t`Anything`}
       value={text}
       readOnly={readOnly}
       autosize
@@ -149,15 +150,15 @@ function SchemaText(props: TextProps) {
 }
 
 const HOW = [
-  { value: 'none', label: 'No one: its answer is the result' },
-  { value: 'sequence', label: 'These, one after the other' },
-  { value: 'parallel', label: 'These, at the same time' },
-  { value: 'choice', label: 'The one it chooses, or no one' },
+  { value: 'none', label: t`No one: its answer is the result` },
+  { value: 'sequence', label: t`These, one after the other` },
+  { value: 'parallel', label: t`These, at the same time` },
+  { value: 'choice', label: t`The one it chooses, or no one` },
 ];
 const GIVE = [
-  { value: 'answer', label: 'Its answer' },
-  { value: 'task', label: 'The task and its answer' },
-  { value: 'everything', label: 'The task, its data and its answer' },
+  { value: 'answer', label: t`Its answer` },
+  { value: 'task', label: t`The task and its answer` },
+  { value: 'everything', label: t`The task, its data and its answer` },
 ];
 
 export function HandingOver({ draft, readOnly, set, problemAt }: PartProps) {
@@ -170,15 +171,15 @@ export function HandingOver({ draft, readOnly, set, problemAt }: PartProps) {
   const how = handoffs?.how ?? 'none';
   return (
     <fieldset className={classes.group}>
-      <legend>Handing over</legend>
+      <legend>{t`Handing over`}</legend>
       <div className={classes.pair}>
         <Select
-          label="Who goes on"
+          label={t`Who goes on`}
           data={HOW}
           value={how}
           allowDeselect={false}
           readOnly={readOnly}
-          error={handoffs?.to.length === 0 ? 'Choose who goes on.' : undefined}
+          error={handoffs?.to.length === 0 ? t`Choose who goes on.` : undefined}
           onChange={(value) =>
             set({
               handoffs:
@@ -190,7 +191,7 @@ export function HandingOver({ draft, readOnly, set, problemAt }: PartProps) {
         />
         {handoffs && (
           <Select
-            label="What they get"
+            label={t`What they get`}
             data={GIVE}
             value={handoffs.give ?? 'task'}
             allowDeselect={false}
@@ -201,8 +202,8 @@ export function HandingOver({ draft, readOnly, set, problemAt }: PartProps) {
       </div>
       {handoffs && (
         <MultiSelect
-          label="Agents"
-          description={how === 'sequence' ? 'In this order.' : undefined}
+          label={t`Agents`}
+          description={how === 'sequence' ? t`In this order.` : undefined}
           data={others}
           value={handoffs.to}
           searchable
@@ -228,10 +229,10 @@ export function Bounds({ draft, readOnly, set, problemAt }: PartProps) {
     value === null || value === undefined || value === '' ? '' : Number(value);
   return (
     <fieldset className={classes.group}>
-      <legend>Budget for one task</legend>
+      <legend>{t`Budget for one task`}</legend>
       <div className={classes.pair}>
         <NumberInput
-          label="Calls of tools"
+          label={t`Calls of tools`}
           // As the server has it: a budget without this number allows 8, and a step without a budget 30.
           placeholder={draft.budget ? '8' : '30'}
           min={1}
@@ -243,8 +244,8 @@ export function Bounds({ draft, readOnly, set, problemAt }: PartProps) {
           onChange={(value) => change({ calls: numberOf(value) ?? undefined })}
         />
         <NumberInput
-          label="Tokens"
-          placeholder="No limit of its own"
+          label={t`Tokens`}
+          placeholder={t`No limit of its own`}
           min={1}
           allowDecimal={false}
           thousandSeparator=" "
@@ -254,8 +255,8 @@ export function Bounds({ draft, readOnly, set, problemAt }: PartProps) {
           onChange={(value) => change({ tokens: numberOf(value) })}
         />
         <NumberInput
-          label="US dollars"
-          placeholder="No limit of its own"
+          label={t`US dollars`}
+          placeholder={t`No limit of its own`}
           min={0}
           decimalScale={4}
           value={field(budget.usd)}

@@ -1,4 +1,5 @@
 /** The guardrails of an agent, with their settings. */
+import { t } from '@lingui/core/macro';
 import { MultiSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -20,17 +21,17 @@ export function Guardrails({ draft, readOnly, set, problemAt }: PartProps) {
   const names = uses.map(nameOf);
   const choices = known.map(({ name, stage }) => ({
     value: name,
-    label: `${name} (${stage === 'input' ? 'what goes in' : 'what comes out'})`,
+    label: stage === 'input' ? t`${name} (what goes in)` : t`${name} (what comes out)`,
   }));
   const missing = names.filter((name) => !known.some((each) => each.name === name));
   const change = (next: GuardrailUse[]) =>
     set({ guardrails: next.length === 0 ? undefined : next });
   return (
     <fieldset className={classes.group}>
-      <legend>Guardrails</legend>
+      <legend>{t`Guardrails`}</legend>
       <MultiSelect
-        label="Checks"
-        description="An answer that does not pass goes back to the model; an input that does not pass is refused."
+        label={t`Checks`}
+        description={t`An answer that does not pass goes back to the model; an input that does not pass is refused.`}
         data={[...choices, ...missing]}
         value={names}
         searchable

@@ -1,4 +1,5 @@
 /** Begins an agent: empty or as a copy of one that exists; the rest is composed on its page. */
+import { t } from '@lingui/core/macro';
 import {
   Button,
   Group,
@@ -32,7 +33,7 @@ interface Props {
 
 export function NewAgentDialog({ opened, from, onClose }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Compose an agent" size="lg">
+    <Modal opened={opened} onClose={onClose} title={t`Compose an agent`} size="lg">
       <Begin key={from} from={from} onClose={onClose} />
     </Modal>
   );
@@ -49,10 +50,10 @@ function Begin({ from, onClose }: Omit<Props, 'opened'>) {
   return (
     <Stack>
       <Select
-        label="Start from"
+        label={t`Start from`}
         data={agents.map(({ name, title }) => ({ value: name, label: title }))}
         value={chosen}
-        placeholder="Empty"
+        placeholder={t`Empty`}
         clearable
         searchable
         onChange={setChosen}
@@ -79,23 +80,23 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
     initialValues: {
       tools: offered.slice(0, MOST_TOOLS),
       name: start === null ? '' : `my-${start.name}`.slice(0, 60),
-      title: start === null ? '' : `My ${asWithin(start.title)}`,
+      title: start === null ? '' : t`My ${asWithin(start.title)}`,
       description: start?.description ?? '',
       instructions: start?.instructions ?? '',
     },
     validate: {
       name: (name) =>
-        NAME.test(name) ? null : 'Small letters, digits and hyphens, such as invoice-reader.',
-      title: (text) => (text.trim() === '' ? 'Give it a title.' : null),
-      description: (text) => (text.trim() === '' ? 'Say when to choose it.' : null),
-      instructions: (text) => (text.trim() === '' ? 'Say what it should do.' : null),
+        NAME.test(name) ? null : t`Small letters, digits and hyphens, such as invoice-reader.`,
+      title: (text) => (text.trim() === '' ? t`Give it a title.` : null),
+      description: (text) => (text.trim() === '' ? t`Say when to choose it.` : null),
+      instructions: (text) => (text.trim() === '' ? t`Say what it should do.` : null),
     },
   });
   const submit = form.onSubmit((given) =>
     save.mutate(
       {
         document: { ...start, ...given },
-        message: start === null ? 'Composed' : `Started from ${start.name}`,
+        message: start === null ? t`Composed` : t`Started from ${start.name}`,
         version: 0,
       },
       { onSuccess: () => void navigate({ to: `/p/${project.id}/agents/${given.name}` }) },
@@ -105,20 +106,20 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="Name"
-          description="Flows call it by this name."
+          label={t`Name`}
+          description={t`Flows call it by this name.`}
           autoComplete="off"
           {...form.getInputProps('name')}
         />
-        <TextInput label="Title" {...form.getInputProps('title')} />
+        <TextInput label={t`Title`} {...form.getInputProps('title')} />
         <TextInput
-          label="When to choose it"
+          label={t`When to choose it`}
           maxLength={500}
           {...form.getInputProps('description')}
         />
         <Textarea
-          label="Instructions"
-          description="What it should do, and how."
+          label={t`Instructions`}
+          description={t`What it should do, and how.`}
           autosize
           minRows={4}
           maxRows={14}
@@ -135,10 +136,10 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
         <FormError error={save.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
           <Button type="submit" loading={save.isPending}>
-            Begin
+            {t`Begin`}
           </Button>
         </Group>
       </Stack>
@@ -168,8 +169,8 @@ function ToolChoice({ title, offered, value, onChange }: ChoiceProps) {
   const titleOf = (name: string) => tools.find((tool) => tool.name === name)?.title ?? name;
   return (
     <MultiSelect
-      label="Tools"
-      description={`${title} has ${offered.length} tools, and an agent of your own at most ${MOST_TOOLS}. Choose those it needs.`}
+      label={t`Tools`}
+      description={t`${title} has ${offered.length} tools, and an agent of your own at most ${MOST_TOOLS}. Choose those it needs.`}
       data={offered.map((name) => ({ value: name, label: titleOf(name) }))}
       value={value}
       maxValues={MOST_TOOLS}

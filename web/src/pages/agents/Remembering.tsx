@@ -1,34 +1,34 @@
 /** The composer's part about memory: whether an agent keeps notes between runs, how many, and who shares them. */
+import { t } from '@lingui/core/macro';
 import { NumberInput, Select, Switch, Text } from '@mantine/core';
 import { KEPT } from './AgentNotes';
 import type { PartProps } from './Composer';
 import classes from './agents.module.css';
 
 const PER = [
-  { value: 'project', label: 'All runs in the project' },
-  { value: 'person', label: 'Each person’s runs separately' },
+  { value: 'project', label: t`All runs in the project` },
+  { value: 'person', label: t`Each person’s runs separately` },
 ];
 
 export function Remembering({ draft, readOnly, set, problemAt }: PartProps) {
   const memory = draft.memory ?? null;
   return (
     <fieldset className={classes.group}>
-      <legend>Memory</legend>
+      <legend>{t`Memory`}</legend>
       <Switch
-        label="Remember between runs"
+        label={t`Remember between runs`}
         checked={memory !== null}
         disabled={readOnly}
         onChange={({ currentTarget }) => set({ memory: currentTarget.checked ? {} : undefined })}
       />
       <Text size="xs" c="dimmed">
-        The agent keeps short notes and reads them at the start of later runs. It treats notes as
-        data, never as instructions.
+        {t`The agent keeps short notes and reads them at the start of later runs. It treats notes as data, never as instructions.`}
       </Text>
       {memory && (
         <div className={classes.pair}>
           <NumberInput
-            label="Notes at most"
-            description="From 1 to 50. When the memory is full, the agent must delete a note first."
+            label={t`Notes at most`}
+            description={t`From 1 to 50. When the memory is full, the agent must delete a note first.`}
             placeholder={String(KEPT)}
             min={1}
             max={50}
@@ -41,8 +41,8 @@ export function Remembering({ draft, readOnly, set, problemAt }: PartProps) {
             }
           />
           <Select
-            label="Who shares the notes"
-            description="Steward shows a person’s own notes to no one else."
+            label={t`Who shares the notes`}
+            description={t`Steward shows a person’s own notes to no one else.`}
             data={PER}
             value={memory.per ?? 'project'}
             allowDeselect={false}

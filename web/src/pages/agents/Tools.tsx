@@ -1,4 +1,5 @@
 /** The tools of an agent, what their arguments are for, the most it may do, and the skills it follows. */
+import { t } from '@lingui/core/macro';
 import { Group, MultiSelect, Select, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { itemsOf } from '@/api/lists';
@@ -29,10 +30,10 @@ export function Tools({ draft, readOnly, set, problemAt }: PartProps) {
   ];
   return (
     <fieldset className={classes.group}>
-      <legend>What it may do</legend>
+      <legend>{t`What it may do`}</legend>
       <MultiSelect
-        label="Tools"
-        description={`At most ${MOST_TOOLS}. It sees no others, and each call is checked by policy.`}
+        label={t`Tools`}
+        description={t`At most ${MOST_TOOLS}. It sees no others, and each call is checked by policy.`}
         data={choices}
         value={chosen}
         searchable
@@ -42,7 +43,7 @@ export function Tools({ draft, readOnly, set, problemAt }: PartProps) {
         onChange={(names) => set({ tools: names.length === 0 ? undefined : names })}
       />
       {shown.length > 0 && (
-        <ul className={classes.tools} aria-label="What the tools take">
+        <ul className={classes.tools} aria-label={t`What the tools take`}>
           {shown.map((tool) => (
             <ToolLine key={tool.name} tool={tool} />
           ))}
@@ -50,8 +51,8 @@ export function Tools({ draft, readOnly, set, problemAt }: PartProps) {
       )}
       <div className={classes.pair}>
         <Select
-          label="May do at most"
-          description="Tools of a graver class are refused."
+          label={t`May do at most`}
+          description={t`Tools of a graver class are refused.`}
           data={RISKS.map((value) => ({ value, label: riskWord(value) }))}
           value={risk}
           allowDeselect={false}
@@ -62,8 +63,8 @@ export function Tools({ draft, readOnly, set, problemAt }: PartProps) {
           }
         />
         <MultiSelect
-          label="Skills"
-          description="Instructions that it follows, at most four."
+          label={t`Skills`}
+          description={t`Instructions that it follows, at most four.`}
           data={[
             ...new Set([
               ...skills.filter(({ enabled }) => enabled).map(({ name }) => name),
@@ -91,7 +92,7 @@ function ToolLine({ tool }: { tool: Tool }) {
         </Text>
         <RiskChip risk={tool.risk} />
       </Group>
-      <ul className={classes.arguments} aria-label={`Arguments of ${tool.title}`}>
+      <ul className={classes.arguments} aria-label={t`Arguments of ${tool.title}`}>
         {rolesOf(tool).map(({ name, role }) => (
           <li key={name} title={ARGUMENT_ROLES[role].help}>
             <code>{name}</code>: {ARGUMENT_ROLES[role].word}

@@ -1,4 +1,6 @@
 /** Runs the saved agent alone with a test input and shows what came of it. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -26,8 +28,8 @@ export function TryAgent({ agent }: { agent: AgentDetail }) {
     <Stack maw="52rem">
       {!hasModel && <NoModel agent={agent} />}
       <Textarea
-        label="Task"
-        description="What a flow would ask it to do."
+        label={t`Task`}
+        description={t`What a flow would ask it to do.`}
         autosize
         minRows={3}
         maxRows={14}
@@ -35,8 +37,8 @@ export function TryAgent({ agent }: { agent: AgentDetail }) {
         onChange={({ currentTarget }) => setTask(currentTarget.value)}
       />
       <Textarea
-        label="Data it works on"
-        description="A text, or JSON. Leave it empty when the task says everything."
+        label={t`Data it works on`}
+        description={t`A text, or JSON. Leave it empty when the task says everything.`}
         autosize
         minRows={2}
         maxRows={14}
@@ -50,12 +52,12 @@ export function TryAgent({ agent }: { agent: AgentDetail }) {
           disabled={!mayRun || !hasModel || agent.archived || task.trim() === ''}
           onClick={send}
         >
-          Try it
+          {t`Try it`}
         </Button>
         <Text size="xs" c="dimmed">
           {mayRun
-            ? 'A real run of the saved version: recorded, paid from the budget, and asked for approval where policy says so.'
-            : 'Operators and above can try agents.'}
+            ? t`A real run of the saved version: recorded, paid from the budget, and asked for approval where policy says so.`
+            : t`Operators and above can try agents.`}
         </Text>
       </Group>
       <FormError error={attempt.error} />
@@ -68,12 +70,12 @@ function NoModel({ agent }: { agent: AgentDetail }) {
   const project = useProject();
   const model = agent.document.model;
   return (
-    <Alert variant="light" color="yellow" title="No language model is set up">
+    <Alert variant="light" color="yellow" title={t`No language model is set up`}>
       {typeof model === 'string'
-        ? `This agent asks the model ${model}, which is not set up.`
-        : 'An agent needs a language model to work.'}{' '}
+        ? t`This agent asks the model ${model}, which is not set up.`
+        : t`An agent needs a language model to work.`}{' '}
       <Anchor component={Link} to={projectPath(project.id, 'models')} inherit>
-        Open Models
+        {t`Open Models`}
       </Anchor>
     </Alert>
   );
@@ -92,7 +94,7 @@ function Outcome({ runId }: { runId: string }) {
   }
   const isOver = ['done', 'failed', 'cancelled'].includes(run.status);
   return (
-    <section aria-label="Answer" aria-live="polite" className={classes.answer}>
+    <section aria-label={t`Answer`} aria-live="polite" className={classes.answer}>
       <Group gap="sm" mb="xs">
         <StatusChip status={run.status} />
         <RunLink runId={runId} />
@@ -102,13 +104,15 @@ function Outcome({ runId }: { runId: string }) {
           {run.error.message}
         </Text>
       )}
-      {run.status === 'done' && <ValueView label="Answer" value={run.output} />}
+      {run.status === 'done' && <ValueView label={t`Answer`} value={run.output} />}
       {!isOver && run.reason !== null && run.reason !== '' && (
         <Text size="sm">
-          It waits: {run.reason.replace(/\.$/u, '')}.{' '}
-          <Anchor component={Link} to={projectPath(project.id, 'inbox')} inherit>
-            Open the inbox
-          </Anchor>
+          <Trans>
+            It waits: {run.reason.replace(/\.$/u, '')}.{' '}
+            <Anchor component={Link} to={projectPath(project.id, 'inbox')} inherit>
+              Open the inbox
+            </Anchor>
+          </Trans>
         </Text>
       )}
     </section>

@@ -1,4 +1,6 @@
 /** Shows which program asks for access; the person chooses a project and a role, or says no. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Button, NativeSelect, Radio, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Info, TriangleAlert } from 'lucide-react';
@@ -11,13 +13,13 @@ import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
 import { VisitorPage } from '@/components/VisitorPage';
 
-const TITLE = 'Connect a program';
+const TITLE = t`Connect a program`;
 const CHOICES: { role: Role; label: string; description: string }[] = [
-  { role: 'viewer', label: 'Read', description: 'Looks at data and computes. Changes nothing.' },
+  { role: 'viewer', label: t`Read`, description: t`Looks at data and computes. Changes nothing.` },
   {
     role: 'operator',
-    label: 'Read and act',
-    description: 'Also changes data and runs playbooks. Your policy decides about each call.',
+    label: t`Read and act`,
+    description: t`Also changes data and runs playbooks. Your policy decides about each call.`,
   },
 ];
 
@@ -30,7 +32,7 @@ export default function AllowClientPage() {
     return (
       <VisitorPage title={TITLE}>
         <Alert color="gray" icon={<Info size={16} aria-hidden />}>
-          This address is incomplete. Start again from the program.
+          {t`This address is incomplete. Start again from the program.`}
         </Alert>
       </VisitorPage>
     );
@@ -41,9 +43,9 @@ export default function AllowClientPage() {
     return (
       <VisitorPage title={TITLE}>
         <Stack>
-          <Text size="sm">A program asks to work with Steward in your name.</Text>
+          <Text size="sm">{t`A program asks to work with Steward in your name.`}</Text>
           <Button component="a" href={`/sign-in?next=${encodeURIComponent(back)}`} fullWidth>
-            Sign in to decide
+            {t`Sign in to decide`}
           </Button>
         </Stack>
       </VisitorPage>
@@ -75,7 +77,7 @@ function Asked({ request, session }: { request: ProgramRequest; session: Session
     );
   }
   return (
-    <VisitorPage title={`Connect ${asking.data.name}?`}>
+    <VisitorPage title={t`Connect ${asking.data.name}?`}>
       <Decision request={request} session={session} asking={asking.data} />
     </VisitorPage>
   );
@@ -96,7 +98,7 @@ function Decision({ request, session, asking }: DecisionProps) {
   if (!project) {
     return (
       <Alert color="gray" icon={<Info size={16} aria-hidden />}>
-        You have no project that a program could work in. Ask an admin for the role viewer.
+        {t`You have no project that a program could work in. Ask an admin for the role viewer.`}
       </Alert>
     );
   }
@@ -111,12 +113,12 @@ function Decision({ request, session, asking }: DecisionProps) {
     <Stack>
       <Origin asking={asking} />
       <NativeSelect
-        label="Project"
+        label={t`Project`}
         value={projectId}
         onChange={(event) => setProjectId(event.currentTarget.value)}
         data={projects.map(({ id, name }) => ({ value: id, label: name }))}
       />
-      <Radio.Group label="What it may do" value={role} onChange={(value) => setWanted(value)}>
+      <Radio.Group label={t`What it may do`} value={role} onChange={(value) => setWanted(value)}>
         <Stack gap="xs" mt={4}>
           {choices.map((each) => (
             <Radio
@@ -129,15 +131,14 @@ function Decision({ request, session, asking }: DecisionProps) {
         </Stack>
       </Radio.Group>
       <Text size="sm" c="dimmed">
-        It acts as {session.user.name || session.user.email} and can never do more than you. You can
-        disconnect it under API tokens.
+        {t`It acts as ${session.user.name || session.user.email} and can never do more than you. You can disconnect it under API tokens.`}
       </Text>
       <FormError error={allow.error} />
       <Button fullWidth loading={allow.isPending || allow.isSuccess} onClick={yes}>
-        Connect
+        {t`Connect`}
       </Button>
       <Anchor href={asking.refusal} size="sm" ta="center" rel="noreferrer">
-        Do not connect
+        {t`Do not connect`}
       </Anchor>
     </Stack>
   );
@@ -147,23 +148,29 @@ function Origin({ asking }: { asking: ProgramAsking }) {
   if (asking.documented_at) {
     return (
       <Text size="sm">
-        <strong>{asking.documented_at}</strong> publishes this program. The answer goes to{' '}
-        <strong>{asking.host}</strong>.
+        <Trans>
+          <strong>{asking.documented_at}</strong> publishes this program. The answer goes to{' '}
+          <strong>{asking.host}</strong>.
+        </Trans>
       </Text>
     );
   }
   if (asking.is_local) {
     return (
       <Text size="sm">
-        A program on this computer asks. It calls itself <strong>{asking.name}</strong>. Connect it
-        only if you have just started it.
+        <Trans>
+          A program on this computer asks. It calls itself <strong>{asking.name}</strong>. Connect
+          it only if you have just started it.
+        </Trans>
       </Text>
     );
   }
   return (
     <Alert color="yellow" icon={<TriangleAlert size={16} aria-hidden />}>
-      The program named itself; Steward has not checked who it is. The answer goes to{' '}
-      <strong>{asking.host}</strong>. Connect it only if you know this place.
+      <Trans>
+        The program named itself; Steward has not checked who it is. The answer goes to{' '}
+        <strong>{asking.host}</strong>. Connect it only if you know this place.
+      </Trans>
     </Alert>
   );
 }

@@ -1,9 +1,10 @@
 /** A program asks to act for the person. */
+import { t } from '@lingui/core/macro';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'public',
   path: 'allow-client',
-  title: 'Connect a program',
+  title: t`Connect a program`,
   component: () => import('./AllowClientPage'),
 });

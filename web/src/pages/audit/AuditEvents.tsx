@@ -1,4 +1,5 @@
 /** Search over the event log; what is shown can be saved as NDJSON, and admins export all of it. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Menu, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ChevronDown, Download, FileSearch } from 'lucide-react';
@@ -27,25 +28,25 @@ export function AuditEvents() {
   const columns: Column<EventRecord>[] = [
     {
       id: 'when',
-      header: 'When',
+      header: t`When`,
       width: '12rem',
       cell: ({ time }) => <span className="tabular">{formats.dateTime(time)}</span>,
     },
     {
       id: 'who',
-      header: 'Who',
+      header: t`Who`,
       width: '9rem',
       hideBelow: 'sm',
       cell: ({ who }) => who ?? 'Steward',
     },
     {
       id: 'what',
-      header: 'What',
+      header: t`What`,
       cell: (event) => <EventLine event={event} />,
     },
     {
       id: 'kind',
-      header: 'Type',
+      header: t`Type`,
       width: '13rem',
       hideBelow: 'md',
       cell: ({ type }) => <code>{eventKind(type)}</code>,
@@ -55,17 +56,17 @@ export function AuditEvents() {
     <Stack>
       <Group gap="sm" align="center">
         <SearchField
-          label="Search events"
-          placeholder="Search people, words, types"
+          label={t`Search events`}
+          placeholder={t`Search people, words, types`}
           onSearch={setText}
         />
         <Select
-          aria-label="About"
-          placeholder="About anything"
+          aria-label={t`About`}
+          placeholder={t`About anything`}
           data={nounsOf(fetched)}
           value={noun}
           clearable
-          clearButtonProps={{ 'aria-label': 'About anything' }}
+          clearButtonProps={{ 'aria-label': t`About anything` }}
           w="12rem"
           onChange={setNoun}
         />
@@ -75,23 +76,24 @@ export function AuditEvents() {
           disabled={shown.length === 0}
           onClick={() => saveText('events.ndjson', ndjson(shown), 'application/x-ndjson')}
         >
-          Export as NDJSON
+          {t`Export as NDJSON`}
         </Button>
         {mayExport && <ExportAll projectId={project.id} />}
         <Text size="xs" c="dimmed" role="status">
-          {formats.number(shown.length)} of {formats.number(fetched.length)} fetched events
-          {query.hasNextPage ? '; “Show more” fetches older ones' : ''}
+          {query.hasNextPage
+            ? t`${formats.number(shown.length)} of ${formats.number(fetched.length)} fetched events; “Show more” fetches older ones`
+            : t`${formats.number(shown.length)} of ${formats.number(fetched.length)} fetched events`}
         </Text>
       </Group>
       <DataTable
-        label="Events"
+        label={t`Events`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}
         filter={(event) => matches(event, text, noun)}
         empty={
-          <EmptyState icon={FileSearch} title="No event fits">
-            Try another word.
+          <EmptyState icon={FileSearch} title={t`No event fits`}>
+            {t`Try another word.`}
           </EmptyState>
         }
       />
@@ -109,15 +111,15 @@ function ExportAll({ projectId }: { projectId: string }) {
           leftSection={<Download size={14} aria-hidden />}
           rightSection={<ChevronDown size={14} aria-hidden />}
         >
-          Export all events
+          {t`Export all events`}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item component="a" href={exportAddress(projectId, 'jsonl')} download>
-          JSON lines (CloudEvents)
+          {t`JSON lines (CloudEvents)`}
         </Menu.Item>
         <Menu.Item component="a" href={exportAddress(projectId, 'cef')} download>
-          CEF (for a SIEM)
+          {t`CEF (for a SIEM)`}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,4 +1,5 @@
 /** Runs with the state of their journals: each verified on demand. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -49,7 +50,7 @@ export function AuditRuns() {
   const columns: Column<Run>[] = [
     {
       id: 'run',
-      header: 'Run',
+      header: t`Run`,
       cell: (run) => (
         <Anchor component={Link} to={projectPath(project.id, 'runs', run.id)} size="sm">
           {run.title}
@@ -58,28 +59,28 @@ export function AuditRuns() {
     },
     {
       id: 'status',
-      header: 'Status',
+      header: t`Status`,
       width: '13rem',
       hideBelow: 'sm',
       cell: ({ status }) => <StatusChip status={status} />,
     },
     {
       id: 'who',
-      header: 'Started by',
+      header: t`Started by`,
       width: '10rem',
       hideBelow: 'md',
-      cell: (run) => nameOf(run.created_by) ?? 'Somebody who left',
+      cell: (run) => nameOf(run.created_by) ?? t`Somebody who left`,
     },
     {
       id: 'when',
-      header: 'When',
+      header: t`When`,
       width: '12rem',
       hideBelow: 'md',
       cell: (run) => <span className="tabular">{formats.dateTime(run.created_at)}</span>,
     },
     {
       id: 'journal',
-      header: 'Journal',
+      header: t`Journal`,
       width: '13rem',
       align: 'end',
       cell: (run) => (
@@ -90,14 +91,14 @@ export function AuditRuns() {
   return (
     <Stack>
       <Group gap="sm" align="center">
-        <SearchField label="Search runs" placeholder="Search titles" onSearch={setText} />
+        <SearchField label={t`Search runs`} placeholder={t`Search titles`} onSearch={setText} />
         <Button
           variant="default"
           leftSection={<BadgeCheck size={14} aria-hidden />}
           disabled={runs.length === 0}
           onClick={() => void verify(runs)}
         >
-          Verify all shown
+          {t`Verify all shown`}
         </Button>
         <Button
           variant="default"
@@ -105,15 +106,15 @@ export function AuditRuns() {
           disabled={runs.length === 0}
           onClick={() => saveText('runs.ndjson', ndjson(runs), 'application/x-ndjson')}
         >
-          Export as NDJSON
+          {t`Export as NDJSON`}
         </Button>
       </Group>
       <DataTable
-        label="Journals of runs"
+        label={t`Journals of runs`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}
-        empty={<EmptyState icon={FileSearch} title="No run fits" />}
+        empty={<EmptyState icon={FileSearch} title={t`No run fits`} />}
       />
     </Stack>
   );
@@ -131,18 +132,18 @@ function Journal({ title, verdict, onVerify }: JournalProps) {
       <Button
         variant="subtle"
         size="compact-sm"
-        aria-label={`Verify ${title}`}
+        aria-label={t`Verify ${title}`}
         loading={verdict === 'pending'}
         onClick={onVerify}
       >
-        Verify
+        {t`Verify`}
       </Button>
     );
   }
   if (verdict.intact && verdict.signing === 'signed') {
-    return <Chip word="Verified" icon={BadgeCheck} tone="good" />;
+    return <Chip word={t`Verified`} icon={BadgeCheck} tone="good" />;
   }
-  const word = verdict.intact ? 'Intact, not signed' : 'Not verified';
+  const word = verdict.intact ? t`Intact, not signed` : t`Not verified`;
   const [icon, tone] = verdict.intact
     ? ([BadgeCheck, 'neutral'] as const)
     : ([TriangleAlert, 'bad'] as const);

@@ -1,4 +1,5 @@
 /** One blueprint: the problem, what it does about it step by step, what to expect and what it needs. */
+import { t } from '@lingui/core/macro';
 import { List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { LayoutTemplate } from 'lucide-react';
@@ -21,9 +22,9 @@ export default function BlueprintPage() {
   const blueprint = query.data?.items.find((each) => each.id === id);
   return (
     <Page
-      title={blueprint?.title ?? 'Blueprint'}
+      title={blueprint?.title ?? t`Blueprint`}
       description={blueprint?.goal}
-      parent={{ label: 'Blueprints', to: projectPath(project.id, 'blueprints') }}
+      parent={{ label: t`Blueprints`, to: projectPath(project.id, 'blueprints') }}
       actions={blueprint && <ForkButtons blueprint={blueprint} />}
     >
       {query.isError && !query.data && (
@@ -31,30 +32,30 @@ export default function BlueprintPage() {
       )}
       {query.isPending && <LoadingLines />}
       {query.data && !blueprint && (
-        <EmptyState icon={LayoutTemplate} title="There is no such blueprint">
-          It may have been renamed or removed. The list has all that there are.
+        <EmptyState icon={LayoutTemplate} title={t`There is no such blueprint`}>
+          {t`It may have been renamed or removed. The list has all that there are.`}
         </EmptyState>
       )}
       {blueprint && (
         <>
           <FlowSketch title={blueprint.title} steps={blueprint.steps} />
-          <Section title="The problem">
+          <Section title={t`The problem`}>
             <Prose text={blueprint.problem} />
           </Section>
-          <Section title="What it does">
+          <Section title={t`What it does`}>
             <Prose text={blueprint.does} />
           </Section>
-          <Section title="What to expect">
+          <Section title={t`What to expect`}>
             <Prose text={blueprint.impact} />
           </Section>
-          <Section title="What it needs">
+          <Section title={t`What it needs`}>
             <List size="sm">
               {needsOf(blueprint).map((need) => (
                 <List.Item key={need}>{need}</List.Item>
               ))}
             </List>
           </Section>
-          <Section title="Steps">
+          <Section title={t`Steps`}>
             <List type="ordered" size="sm">
               {blueprint.steps.map(({ id: step, title }) => (
                 <List.Item key={step}>{title}</List.Item>

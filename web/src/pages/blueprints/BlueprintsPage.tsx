@@ -1,4 +1,5 @@
 /** The catalogue: problems people have, what can be done about them, and a button that makes it theirs. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -20,8 +21,8 @@ export default function BlueprintsPage() {
   const categories = Map.groupBy(query.data?.items ?? [], ({ category }) => category);
   return (
     <Page
-      title="Blueprints"
-      description="Playbooks for problems that many people have. Fork one to make it yours and change it."
+      title={t`Blueprints`}
+      description={t`Playbooks for problems that many people have. Fork one to make it yours and change it.`}
       width="full"
     >
       <Stack gap="xl">
@@ -30,8 +31,8 @@ export default function BlueprintsPage() {
         )}
         {query.isPending && <Skeleton height={160} aria-busy />}
         {query.data?.items.length === 0 && (
-          <EmptyState icon={LayoutTemplate} picture="cards" title="No blueprints">
-            Put YAML files into the folder blueprints of the installation.
+          <EmptyState icon={LayoutTemplate} picture="cards" title={t`No blueprints`}>
+            {t`Put YAML files into the folder blueprints of the installation.`}
           </EmptyState>
         )}
         {[...categories].map(([category, blueprints]) => (
@@ -49,7 +50,7 @@ export default function BlueprintsPage() {
             color="yellow"
             variant="light"
             icon={<TriangleAlert size={16} aria-hidden />}
-            title={`${file} is left out`}
+            title={t`${file} is left out`}
           >
             {reason}
           </Alert>
@@ -78,7 +79,7 @@ function Card({ blueprint }: { blueprint: Blueprint }) {
         {blueprint.goal}
       </Text>
       <Text size="xs" c="dimmed" lineClamp={3}>
-        Needs: {needsOf(blueprint).join(' · ')}
+        {t`Needs: ${needsOf(blueprint).join(' · ')}`}
       </Text>
       <ForkButtons blueprint={blueprint} />
     </li>

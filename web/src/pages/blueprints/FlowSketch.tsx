@@ -1,4 +1,5 @@
 /** A flow as a small drawing: a dot for each step, in the order in which they run. */
+import { plural, t } from '@lingui/core/macro';
 import type { Blueprint } from '@/api/playbooks';
 import classes from './blueprints.module.css';
 
@@ -53,13 +54,18 @@ export function FlowSketch({ title, steps }: { title: string; steps: readonly St
   const dots = new Map(placed(steps).map((dot) => [dot.step.id, dot]));
   const asking = steps.filter(({ type }) => ASKS.has(type)).length;
   const words =
-    asking === 0 ? '' : `, of which ${asking} ${asking === 1 ? 'asks' : 'ask'} a person`;
+    asking === 0
+      ? ''
+      : plural(asking, {
+          one: `, of which ${asking} asks a person`,
+          other: `, of which ${asking} ask a person`,
+        });
   return (
     <svg
       className={classes.sketch}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       role="img"
-      aria-label={`Flow of ${title}: ${steps.length} steps${words}`}
+      aria-label={t`Flow of ${title}: ${steps.length} steps${words}`}
     >
       {[...dots.values()].flatMap(({ step, x, y }) =>
         step.after.flatMap((id) => {

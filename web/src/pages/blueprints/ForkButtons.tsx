@@ -1,4 +1,5 @@
 /** Makes a blueprint the reader's own, with or without its sample data. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -16,7 +17,7 @@ export function ForkButtons({ blueprint }: { blueprint: Blueprint }) {
   const begin = () =>
     fork.mutate(blueprint.id, {
       onSuccess: (made) => {
-        showDone(`${made.name} is your draft now`);
+        showDone(t`${made.name} is your draft now`);
         void navigate({ to: projectPath(project.id, 'playbooks', made.id) });
       },
       onError: showFailure,
@@ -30,8 +31,8 @@ export function ForkButtons({ blueprint }: { blueprint: Blueprint }) {
       const kept = items.filter(({ loaded }) => !loaded).map(({ dataset }) => dataset);
       showDone(
         kept.length === 0
-          ? `${made.name} is your draft now, with its sample data`
-          : `${made.name} is your draft now. Your own data was left as it is: ${kept.join(', ')}`,
+          ? t`${made.name} is your draft now, with its sample data`
+          : t`${made.name} is your draft now. Your own data was left as it is: ${kept.join(', ')}`,
       );
       void navigate({
         to: projectPath(project.id, 'playbooks', made.id),
@@ -47,14 +48,14 @@ export function ForkButtons({ blueprint }: { blueprint: Blueprint }) {
           leftSection={<GitFork size={14} aria-hidden />}
           loading={fork.isPending && !trial.isPending}
           disabled={trial.isPending}
-          aria-label={`Fork ${blueprint.title}`}
+          aria-label={t`Fork ${blueprint.title}`}
           onClick={begin}
         >
-          Fork
+          {t`Fork`}
         </Button>
       ) : (
         <Text size="xs" c="dimmed">
-          An editor of the project can fork it.
+          {t`An editor of the project can fork it.`}
         </Text>
       )}
       {mayFork && blueprint.sample && (
@@ -63,10 +64,10 @@ export function ForkButtons({ blueprint }: { blueprint: Blueprint }) {
           leftSection={<FlaskConical size={14} aria-hidden />}
           loading={trial.isPending}
           disabled={fork.isPending}
-          aria-label={`Try on sample data: ${blueprint.title}`}
+          aria-label={t`Try on sample data: ${blueprint.title}`}
           onClick={() => trial.mutate()}
         >
-          Try on sample data
+          {t`Try on sample data`}
         </Button>
       )}
     </Group>

@@ -1,4 +1,5 @@
 /** Installs a service from a description in a file or at an address. */
+import { t } from '@lingui/core/macro';
 import { Button, FileInput, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useInstall } from '@/api/catalogue';
@@ -43,7 +44,7 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
       { name: chosen, ...from },
       {
         onSuccess: (made) => {
-          showDone(`${made.title} installed with ${made.operations} operations`);
+          showDone(t`${made.title} installed with ${made.operations} operations`);
           onClose();
           setFile(null);
           setUrl('');
@@ -55,39 +56,36 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
     );
   };
   return (
-    <Modal opened={opened} onClose={onClose} title="Install a service from its description">
+    <Modal opened={opened} onClose={onClose} title={t`Install a service from its description`}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          OpenAPI 3, Swagger 2, a Google discovery document, a GraphQL schema or gRPC descriptors,
-          up to 50 MB. You can also give the address of a GraphQL API or a gRPC server
-          (grpcs://host:port): Steward asks it to describe itself. Steward keeps the description
-          with its hash and calls nothing else until you connect.
+          {t`OpenAPI 3, Swagger 2, a Google discovery document, a GraphQL schema or gRPC descriptors, up to 50 MB. You can also give the address of a GraphQL API or a gRPC server (grpcs://host:port): Steward asks it to describe itself. Steward keeps the description with its hash and calls nothing else until you connect.`}
         </Text>
         <FileInput
-          label="File"
-          placeholder="Choose a file"
+          label={t`File`}
+          placeholder={t`Choose a file`}
           value={file}
           clearable
           disabled={url !== ''}
           onChange={setFile}
         />
         <TextInput
-          label="Or address"
-          description="Of a description, a GraphQL API or a gRPC server."
+          label={t`Or address`}
+          description={t`Of a description, a GraphQL API or a gRPC server.`}
           placeholder="https://api.example.com/openapi.json"
           value={url}
           disabled={file !== null}
           onChange={({ currentTarget }) => setUrl(currentTarget.value.trim())}
         />
         <TextInput
-          label="Name"
-          description="Small letters, digits and hyphens. The project knows the service by it."
+          label={t`Name`}
+          description={t`Small letters, digits and hyphens. The project knows the service by it.`}
           placeholder={chosen || 'my-service'}
           value={name}
           onChange={({ currentTarget }) => setName(plain(currentTarget.value))}
         />
         <Button disabled={!ready} loading={install.isPending} onClick={() => void onInstall()}>
-          Install
+          {t`Install`}
         </Button>
       </Stack>
     </Modal>

@@ -1,4 +1,5 @@
 /** The catalogue: what is installed, and what can be, searched by service and operation. */
+import { plural, t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Blocks, CircleCheck, CircleDashed, Plus } from 'lucide-react';
@@ -27,9 +28,9 @@ import classes from './catalogue.module.css';
 import { ServiceDrawer } from './ServiceDrawer';
 
 const ADAPTERS: { value: Adapter; label: string }[] = [
-  { value: 'aws', label: 'Amazon Web Services' },
-  { value: 'google_discovery', label: 'Google' },
-  { value: 'notify', label: 'Notifications' },
+  { value: 'aws', label: t`Amazon Web Services` },
+  { value: 'google_discovery', label: t`Google` },
+  { value: 'notify', label: t`Notifications` },
 ];
 
 export default function CataloguePage() {
@@ -42,24 +43,23 @@ export default function CataloguePage() {
   const number = (value: number) => value.toLocaleString('en');
   const bring = mayManage && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-      From a file or address
+      {t`From a file or address`}
     </Button>
   );
   return (
     <Page
-      title="Catalogue"
-      description="Services that describe themselves. Install one, connect to it with your own credentials, and call its operations from playbooks, agents or this page."
+      title={t`Catalogue`}
+      description={t`Services that describe themselves. Install one, connect to it with your own credentials, and call its operations from playbooks, agents or this page.`}
       actions={bring}
     >
       <Stack gap="xl">
-        <Section title="Installed">
+        <Section title={t`Installed`}>
           {installed.isError && (
             <ErrorState error={installed.error} retry={() => void installed.refetch()} />
           )}
           {installed.data?.length === 0 && (
-            <EmptyState icon={Blocks} picture="cards" title="No services installed yet">
-              Search below for a service by name or by what it should do, such as “drive files
-              list”.
+            <EmptyState icon={Blocks} picture="cards" title={t`No services installed yet`}>
+              {t`Search below for a service by name or by what it should do, such as “drive files list”.`}
             </EmptyState>
           )}
           <ul className={classes.list}>
@@ -69,18 +69,17 @@ export default function CataloguePage() {
           </ul>
         </Section>
         <Section
-          title="Available"
+          title={t`Available`}
           description={
             counts.data
-              ? `${number(counts.data.services)} services of ${number(counts.data.vendors)} vendors with ${number(counts.data.operations)} operations come with this installation and work offline.`
-              : 'Reading what the installed packages bring. The first time takes about half a minute.'
+              ? t`${number(counts.data.services)} services of ${number(counts.data.vendors)} vendors with ${number(counts.data.operations)} operations come with this installation and work offline.`
+              : t`Reading what the installed packages bring. The first time takes about half a minute.`
           }
         >
           <Available onOpen={show} />
           {(counts.data?.missing ?? []).length > 0 && (
             <Text size="sm" c="dimmed">
-              More services come with Steward’s “connectors” extra:{' '}
-              {counts.data?.missing.join(', ')}.
+              {t`More services come with Steward’s “connectors” extra: ${counts.data?.missing.join(', ') ?? ''}.`}
             </Text>
           )}
         </Section>
@@ -104,11 +103,11 @@ function Installed({ service, onOpen }: { service: InstalledService; onOpen: () 
       onSuccess: () =>
         source === 'package'
           ? offerUndo({
-              message: `${title} removed`,
+              message: t`${title} removed`,
               undo: () => install.mutateAsync({ service: name }),
-              undone: `${title} is installed again`,
+              undone: t`${title} is installed again`,
             })
-          : showDone(`${title} removed`),
+          : showDone(t`${title} removed`),
       onError: showFailure,
     });
   return (
@@ -122,29 +121,29 @@ function Installed({ service, onOpen }: { service: InstalledService; onOpen: () 
         </Group>
         <Text size="xs" c="dimmed">
           {vendor}
-          {version === '' ? '' : ` · version ${version}`} · {operations.toLocaleString('en')}{' '}
-          {operations === 1 ? 'operation' : 'operations'}
+          {version === '' ? '' : t` · version ${version}`} · {operations.toLocaleString('en')}{' '}
+          {plural(operations, { one: `operation`, other: `operations` })}
         </Text>
         <Text size="xs">
           {connections.length === 0
-            ? 'Not connected yet.'
-            : `Connected as ${connections.join(', ')}.`}
+            ? t`Not connected yet.`
+            : t`Connected as ${connections.join(', ')}.`}
         </Text>
       </div>
       <Group gap={4}>
-        <Button size="compact-sm" variant="default" aria-label={`Open ${title}`} onClick={onOpen}>
-          {connections.length === 0 && mayManage ? 'Connect' : 'Open'}
+        <Button size="compact-sm" variant="default" aria-label={t`Open ${title}`} onClick={onOpen}>
+          {connections.length === 0 && mayManage ? t`Connect` : t`Open`}
         </Button>
         {mayManage && (
           <Button
             size="compact-sm"
             variant="subtle"
             color="gray"
-            aria-label={`Remove ${title}`}
+            aria-label={t`Remove ${title}`}
             loading={remove.isPending}
             onClick={onRemove}
           >
-            Remove
+            {t`Remove`}
           </Button>
         )}
       </Group>
@@ -155,16 +154,16 @@ function Installed({ service, onOpen }: { service: InstalledService; onOpen: () 
 export function ServiceState({ service }: { service: InstalledService }) {
   return service.tried_at === null ? (
     <Chip
-      word="Converted"
+      word={t`Converted`}
       icon={CircleDashed}
-      title="Its description was read. No call has been answered yet."
+      title={t`Its description was read. No call has been answered yet.`}
     />
   ) : (
     <Chip
-      word={`Tried live on ${service.tried_at.slice(0, 10)}`}
+      word={t`Tried live on ${service.tried_at.slice(0, 10)}`}
       icon={CircleCheck}
       tone="good"
-      title="The service has answered a call."
+      title={t`The service has answered a call.`}
     />
   );
 }
@@ -178,13 +177,13 @@ function Available({ onOpen }: { onOpen: (service: string) => void }) {
     <Stack gap="xs">
       <Group gap="xs">
         <SearchField
-          label="Search services and operations"
-          placeholder="Service or operation"
+          label={t`Search services and operations`}
+          placeholder={t`Service or operation`}
           onSearch={setWords}
         />
         <Select
-          aria-label="Kind of service"
-          placeholder="All kinds"
+          aria-label={t`Kind of service`}
+          placeholder={t`All kinds`}
           data={ADAPTERS}
           value={adapter}
           clearable
@@ -196,7 +195,7 @@ function Available({ onOpen }: { onOpen: (service: string) => void }) {
       {found.isError && <ErrorState error={found.error} retry={() => void found.refetch()} />}
       {found.data?.length === 0 && (
         <Text size="sm" c="dimmed">
-          No service fits. Install one from a file or address instead.
+          {t`No service fits. Install one from a file or address instead.`}
         </Text>
       )}
       <ul className={classes.list}>
@@ -223,7 +222,7 @@ function Offered({ service, onOpen }: OfferedProps) {
       { service: id },
       {
         onSuccess: () => {
-          showDone(`${title} installed`);
+          showDone(t`${title} installed`);
           onOpen(id);
         },
         onError: showFailure,
@@ -236,8 +235,10 @@ function Offered({ service, onOpen }: OfferedProps) {
           {title}
         </Text>
         <Text size="xs" c="dimmed">
-          {vendor} · {operation_count.toLocaleString('en')}{' '}
-          {operation_count === 1 ? 'operation' : 'operations'} · {service.licence}
+          {plural(operation_count, {
+            one: `${vendor} · ${operation_count.toLocaleString('en')} operation · ${service.licence}`,
+            other: `${vendor} · ${operation_count.toLocaleString('en')} operations · ${service.licence}`,
+          })}
         </Text>
         {operations.length > 0 && (
           <Text size="xs">{operations.map((operation) => operation.title).join(' · ')}</Text>
@@ -247,21 +248,21 @@ function Offered({ service, onOpen }: OfferedProps) {
         <Button
           size="compact-sm"
           variant="subtle"
-          aria-label={`Open ${title}`}
+          aria-label={t`Open ${title}`}
           onClick={() => onOpen(id)}
         >
-          Installed
+          {t`Installed`}
         </Button>
       ) : (
         mayManage && (
           <Button
             size="compact-sm"
             variant="default"
-            aria-label={`Install ${title}`}
+            aria-label={t`Install ${title}`}
             loading={install.isPending}
             onClick={onInstall}
           >
-            Install
+            {t`Install`}
           </Button>
         )
       )}

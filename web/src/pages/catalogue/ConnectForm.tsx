@@ -1,4 +1,5 @@
 /** A connection to an installed service: where it is, and with which credentials. */
+import { t } from '@lingui/core/macro';
 import { Button, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -15,33 +16,33 @@ interface Credential {
 
 /** Ways to say who calls, with the secrets that each needs. */
 const WAYS: Record<string, { label: string; secrets: Credential[] }> = {
-  none: { label: 'None', secrets: [] },
-  api_key: { label: 'API key', secrets: [{ name: 'api_key', label: 'API key' }] },
-  bearer: { label: 'Bearer token', secrets: [{ name: 'token', label: 'Token' }] },
-  basic: { label: 'User name and password', secrets: [{ name: 'password', label: 'Password' }] },
+  none: { label: t`None`, secrets: [] },
+  api_key: { label: t`API key`, secrets: [{ name: 'api_key', label: t`API key` }] },
+  bearer: { label: t`Bearer token`, secrets: [{ name: 'token', label: t`Token` }] },
+  basic: { label: t`User name and password`, secrets: [{ name: 'password', label: t`Password` }] },
   client_credentials: {
-    label: 'OAuth 2 client credentials',
-    secrets: [{ name: 'client_secret', label: 'Client secret' }],
+    label: t`OAuth 2 client credentials`,
+    secrets: [{ name: 'client_secret', label: t`Client secret` }],
   },
   service_account: {
-    label: 'Google service account',
-    secrets: [{ name: 'service_account', label: 'JSON key file' }],
+    label: t`Google service account`,
+    secrets: [{ name: 'service_account', label: t`JSON key file` }],
   },
   sigv4: {
-    label: 'AWS access key',
+    label: t`AWS access key`,
     secrets: [
-      { name: 'access_key_id', label: 'Access key id' },
-      { name: 'secret_access_key', label: 'Secret access key' },
+      { name: 'access_key_id', label: t`Access key id` },
+      { name: 'secret_access_key', label: t`Secret access key` },
     ],
   },
   certificate: {
-    label: 'Client certificate (mutual TLS)',
+    label: t`Client certificate (mutual TLS)`,
     secrets: [
-      { name: 'client_certificate', label: 'Client certificate (PEM)' },
-      { name: 'client_key', label: 'Key of the certificate (PEM, without a passphrase)' },
+      { name: 'client_certificate', label: t`Client certificate (PEM)` },
+      { name: 'client_key', label: t`Key of the certificate (PEM, without a passphrase)` },
     ],
   },
-  fields: { label: 'The fields below', secrets: [] },
+  fields: { label: t`The fields below`, secrets: [] },
 };
 
 const OF_SCHEME: Record<string, string> = {
@@ -98,7 +99,7 @@ export function ConnectForm({
       },
       {
         onSuccess: () => {
-          showDone(`${name} connected`);
+          showDone(t`${name} connected`);
           void client.invalidateQueries({ queryKey: projectKey(project.id, 'service') });
           onConnected();
         },
@@ -107,22 +108,22 @@ export function ConnectForm({
     );
   };
   return (
-    <Stack gap="xs" component="section" aria-label={`Connect to ${service.title}`}>
-      <Text fw={500}>Connect</Text>
+    <Stack gap="xs" component="section" aria-label={t`Connect to ${service.title}`}>
+      <Text fw={500}>{t`Connect`}</Text>
       <TextInput
-        label="Name"
-        description="Playbooks and agents refer to the connection by this name."
+        label={t`Name`}
+        description={t`Playbooks and agents refer to the connection by this name.`}
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       {service.adapter !== 'notify' && (
         <TextInput
-          label="Base address"
-          placeholder={service.base_url || 'As the service has it'}
+          label={t`Base address`}
+          placeholder={service.base_url || t`As the service has it`}
           description={
             service.base_url === '' && service.adapter !== 'aws'
-              ? 'The description does not say where the service is.'
-              : 'Leave it empty to use the address of the description.'
+              ? t`The description does not say where the service is.`
+              : t`Leave it empty to use the address of the description.`
           }
           value={url}
           onChange={({ currentTarget }) => setUrl(currentTarget.value.trim())}
@@ -149,7 +150,7 @@ export function ConnectForm({
       )}
       {ways.length > 1 && (
         <Select
-          label="Authentication"
+          label={t`Authentication`}
           data={ways.map((value) => ({ value, label: WAYS[value]?.label ?? value }))}
           value={way}
           allowDeselect={false}
@@ -158,7 +159,7 @@ export function ConnectForm({
       )}
       {way === 'basic' && (
         <TextInput
-          label="User name"
+          label={t`User name`}
           value={texts.username ?? ''}
           onChange={({ currentTarget }) => set('username', currentTarget.value)}
         />
@@ -166,12 +167,12 @@ export function ConnectForm({
       {way === 'client_credentials' && (
         <>
           <TextInput
-            label="Client id"
+            label={t`Client id`}
             value={texts.client_id ?? ''}
             onChange={({ currentTarget }) => set('client_id', currentTarget.value.trim())}
           />
           <TextInput
-            label="Token address"
+            label={t`Token address`}
             placeholder={service.schemes.find(({ token_url }) => token_url !== '')?.token_url ?? ''}
             value={texts.grant_url ?? ''}
             onChange={({ currentTarget }) => set('grant_url', currentTarget.value.trim())}
@@ -180,8 +181,8 @@ export function ConnectForm({
       )}
       {(way === 'client_credentials' || way === 'service_account') && (
         <TextInput
-          label="Scopes"
-          description="Empty: the narrowest that an operation accepts."
+          label={t`Scopes`}
+          description={t`Empty: the narrowest that an operation accepts.`}
           value={texts.scopes ?? ''}
           onChange={({ currentTarget }) => set('scopes', currentTarget.value)}
         />
@@ -196,7 +197,7 @@ export function ConnectForm({
       ))}
       <div>
         <Button loading={save.isPending} disabled={name === ''} onClick={onSave}>
-          Connect
+          {t`Connect`}
         </Button>
       </div>
     </Stack>

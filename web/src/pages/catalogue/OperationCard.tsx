@@ -1,4 +1,5 @@
 /** One operation: called once, offered to agents, its risk and what its arguments are for. */
+import { t } from '@lingui/core/macro';
 import {
   Alert,
   Button,
@@ -60,7 +61,7 @@ function Card({ service, operation }: CardProps) {
       { name, offered: !offered },
       {
         onSuccess: () =>
-          showDone(offered ? `${name} is no longer listed` : `${name} is listed now`),
+          showDone(offered ? t`${name} is no longer listed` : t`${name} is listed now`),
         onError: showFailure,
       },
     );
@@ -75,21 +76,21 @@ function Card({ service, operation }: CardProps) {
       {mayManage && (
         <Group gap="xs">
           <Button size="compact-sm" variant="light" loading={offer.isPending} onClick={onOffer}>
-            {offered ? 'No longer list among the tools' : 'List among the tools'}
+            {offered ? t`No longer list among the tools` : t`List among the tools`}
           </Button>
         </Group>
       )}
       {mayCall &&
         (tools.length === 0 ? (
           <Text size="sm" c="dimmed">
-            Connect to the service to call this operation.
+            {t`Connect to the service to call this operation.`}
           </Text>
         ) : (
           <CallOnce operation={operation} />
         ))}
       {mayManage && <Judgement service={service} operation={operation} />}
       {operation.answer !== null && (
-        <JsonTree value={operation.answer} label="Schema of the answer" openTo={0} />
+        <JsonTree value={operation.answer} label={t`Schema of the answer`} openTo={0} />
       )}
     </Stack>
   );
@@ -115,7 +116,7 @@ function CallOnce({ operation }: { operation: OperationDetail }) {
     if (read.problems === null) call.mutate(read.arguments);
   };
   return (
-    <Fold label="Call it once">
+    <Fold label={t`Call it once`}>
       <Stack gap="sm">
         <ToolForm
           tool={tool}
@@ -126,7 +127,7 @@ function CallOnce({ operation }: { operation: OperationDetail }) {
         />
         <div>
           <Button size="compact-sm" loading={call.isPending} onClick={onCall}>
-            Call
+            {t`Call`}
           </Button>
         </div>
       </Stack>
@@ -150,21 +151,21 @@ function Judgement({ service, operation }: CardProps) {
     Object.entries(chosen).filter((each): each is [string, DeclaredRole] => each[1] !== null),
   );
   return (
-    <Fold label="Risk and what the arguments are for">
+    <Fold label={t`Risk and what the arguments are for`}>
       <Stack gap="xs">
         <TextInput
           size="xs"
           maw="24rem"
-          label="Reason"
-          description="Needed to lower the risk. It is kept on record."
+          label={t`Reason`}
+          description={t`Needed to lower the risk. It is kept on record.`}
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
         <Select
           size="xs"
           maw="24rem"
-          label="Risk"
-          description="What a call can do at worst. By default its verb decides."
+          label={t`Risk`}
+          description={t`What a call can do at worst. By default its verb decides.`}
           placeholder={riskWord(operation.risk)}
           data={RISKS.map((risk) => ({ value: risk, label: riskWord(risk) }))}
           value={operation.chosen_risk}
@@ -172,14 +173,13 @@ function Judgement({ service, operation }: CardProps) {
           onChange={(risk) =>
             setRisk.mutate(
               { name, risk, reason },
-              { onSuccess: () => showDone(`Risk of ${name} set`), onError: showFailure },
+              { onSuccess: () => showDone(t`Risk of ${name} set`), onError: showFailure },
             )
           }
         />
         {!operation.roles_confirmed && operation.arguments_by_role.length > 0 && (
           <Alert color="yellow" variant="light">
-            No one has confirmed what the arguments are for. Until then agents can only use values
-            that you or an approved plan name.
+            {t`No one has confirmed what the arguments are for. Until then agents can only use values that you or an approved plan name.`}
           </Alert>
         )}
         {shownArguments.map(({ path, description }) => (
@@ -189,7 +189,7 @@ function Judgement({ service, operation }: CardProps) {
             maw="24rem"
             label={path}
             description={description}
-            placeholder="Choose what it is for"
+            placeholder={t`Choose what it is for`}
             data={Object.entries(ARGUMENT_ROLES)
               .filter(([role]) => role !== 'undeclared')
               .map(([value, { word }]) => ({ value, label: word }))}
@@ -201,7 +201,7 @@ function Judgement({ service, operation }: CardProps) {
         <ShownOf
           shown={shownArguments.length}
           all={operation.arguments_by_role.length}
-          of="arguments"
+          of={t`arguments`}
         />
         {operation.arguments_by_role.length > 0 && (
           <div>
@@ -212,11 +212,14 @@ function Judgement({ service, operation }: CardProps) {
               onClick={() =>
                 confirm.mutate(
                   { name, hash, roles: said },
-                  { onSuccess: () => showDone(`Roles of ${name} confirmed`), onError: showFailure },
+                  {
+                    onSuccess: () => showDone(t`Roles of ${name} confirmed`),
+                    onError: showFailure,
+                  },
                 )
               }
             >
-              Confirm
+              {t`Confirm`}
             </Button>
           </div>
         )}

@@ -1,4 +1,6 @@
 /** An installed service: how to connect to it, what it offers, and what an update would change. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -62,26 +64,32 @@ function Service({ service }: { service: ServiceDetail }) {
         )}
       </div>
       <Text size="xs" c="dimmed" className={classes.hash}>
-        {service.operations.toLocaleString('en')} operations ·{' '}
-        {service.licence || 'no licence named'} · SHA-256 <Code fz="xs">{service.sha256}</Code>
+        <Trans>
+          {service.operations.toLocaleString('en')} operations ·{' '}
+          {service.licence || t`no licence named`} · SHA-256 <Code fz="xs">{service.sha256}</Code>
+        </Trans>
       </Text>
       {service.hosts.length > 0 && (
         <Text size="xs" c="dimmed" className={classes.hash}>
-          Calls go to {service.hosts.slice(0, 5).join(', ')}
-          {service.hosts.length > 5 ? ` and ${service.hosts.length - 5} more` : ''}.
+          {service.hosts.length > 5
+            ? t`Calls go to ${service.hosts.slice(0, 5).join(', ')} and ${service.hosts.length - 5} more.`
+            : t`Calls go to ${service.hosts.slice(0, 5).join(', ')}.`}
         </Text>
       )}
       {service.left_out.length > 0 && (
         <Alert
           color="yellow"
           variant="light"
-          title={`${service.left_out.length} ${service.left_out.length === 1 ? 'operation' : 'operations'} left out`}
+          title={plural(service.left_out.length, {
+            one: `${service.left_out.length} operation left out`,
+            other: `${service.left_out.length} operations left out`,
+          })}
         >
           {service.left_out
             .slice(0, 3)
             .map(({ operation, reason }) => `${operation}: ${reason}`)
             .join('; ')}
-          {service.left_out.length > 3 && ` and ${service.left_out.length - 3} more`}
+          {service.left_out.length > 3 && t` and ${service.left_out.length - 3} more`}
         </Alert>
       )}
       {service.connections.length > 0 && (
@@ -93,7 +101,7 @@ function Service({ service }: { service: ServiceDetail }) {
               size="sm"
               to={projectPath(project.id, 'overview', 'connector', encodeURIComponent(name))}
             >
-              Calls and errors of {name}
+              {t`Calls and errors of ${name}`}
             </Anchor>
           ))}
         </Group>
@@ -105,11 +113,11 @@ function Service({ service }: { service: ServiceDetail }) {
           <Group gap="xs">
             <Text size="sm">
               {service.connections.length === 0
-                ? 'Not connected yet.'
-                : `Connected as ${service.connections.join(', ')}.`}
+                ? t`Not connected yet.`
+                : t`Connected as ${service.connections.join(', ')}.`}
             </Text>
             <Button size="compact-sm" variant="default" onClick={() => setConnecting(true)}>
-              Add a connection
+              {t`Add a connection`}
             </Button>
           </Group>
         ))}
@@ -131,7 +139,7 @@ function Update({ service }: { service: ServiceDetail }) {
       { ...from, sha256: found.sha256 },
       {
         onSuccess: () => {
-          showDone(`${service.title} updated`);
+          showDone(t`${service.title} updated`);
           compare.reset();
         },
         onError: showFailure,
@@ -140,31 +148,32 @@ function Update({ service }: { service: ServiceDetail }) {
   if (found?.is_same) {
     return (
       <Text size="sm" c="dimmed">
-        The description has not changed.
+        {t`The description has not changed.`}
       </Text>
     );
   }
   if (found) {
     const parts = [
-      ['Added', found.added],
-      ['Removed', found.removed],
-      ['Changed', found.changed],
-      ['Riskier', found.riskier],
-      ['New addresses', found.hosts_added],
+      [t`Added`, found.added],
+      [t`Removed`, found.removed],
+      [t`Changed`, found.changed],
+      [t`Riskier`, found.riskier],
+      [t`New addresses`, found.hosts_added],
     ] as const;
     return (
-      <Alert color="blue" variant="light" title="What the update changes">
+      <Alert color="blue" variant="light" title={t`What the update changes`}>
         <Stack gap={4} align="flex-start">
           {parts
             .filter(([, names]) => names.length > 0)
             .map(([word, names]) => (
               <Text key={word} size="sm">
-                {word} ({names.length}): {names.slice(0, 20).join(', ')}
-                {names.length > 20 ? ` and ${names.length - 20} more` : ''}
+                {names.length > 20
+                  ? t`${word} (${names.length}): ${names.slice(0, 20).join(', ')} and ${names.length - 20} more`
+                  : `${word} (${names.length}): ${names.slice(0, 20).join(', ')}`}
               </Text>
             ))}
           <Button size="compact-sm" loading={update.isPending} onClick={onUpdate}>
-            Update
+            {t`Update`}
           </Button>
         </Stack>
       </Alert>
@@ -179,7 +188,7 @@ function Update({ service }: { service: ServiceDetail }) {
         loading={compare.isPending}
         onClick={() => compare.mutate(from, { onError: showFailure })}
       >
-        Look for an update
+        {t`Look for an update`}
       </Button>
     </div>
   );
@@ -192,11 +201,15 @@ function Operations({ service }: { service: ServiceDetail }) {
   const query = useQuery(operationsQuery(project.id, service.name, words));
   return (
     <Stack gap="xs">
-      <SearchField label="Search operations" placeholder="What it should do" onSearch={setWords} />
+      <SearchField
+        label={t`Search operations`}
+        placeholder={t`What it should do`}
+        onSearch={setWords}
+      />
       {query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />}
       {query.data?.length === 0 && (
         <Text size="sm" c="dimmed">
-          No operation fits.
+          {t`No operation fits.`}
         </Text>
       )}
       <ul className={classes.list}>
@@ -211,8 +224,8 @@ function Operations({ service }: { service: ServiceDetail }) {
               </Group>
               <Text size="xs" c="dimmed" className={classes.hash}>
                 {operation.verb} {operation.path}
-                {operation.often_used ? ' · often used' : ''}
-                {operation.deprecated ? ' · deprecated' : ''}
+                {operation.often_used ? t` · often used` : ''}
+                {operation.deprecated ? t` · deprecated` : ''}
               </Text>
               {opened === operation.name && (
                 <OperationCard service={service.name} operation={operation.name} />
@@ -223,10 +236,12 @@ function Operations({ service }: { service: ServiceDetail }) {
               variant="subtle"
               color="gray"
               aria-expanded={opened === operation.name}
-              aria-label={`${opened === operation.name ? 'Close' : 'Open'} ${operation.title}`}
+              aria-label={
+                opened === operation.name ? t`Close ${operation.title}` : t`Open ${operation.title}`
+              }
               onClick={() => setOpened(opened === operation.name ? null : operation.name)}
             >
-              {opened === operation.name ? 'Close' : 'Open'}
+              {opened === operation.name ? t`Close` : t`Open`}
             </Button>
           </li>
         ))}

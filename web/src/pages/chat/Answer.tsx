@@ -1,4 +1,5 @@
 /** The answer in words. Each figure leads to the result it was taken from; one without a source is marked. */
+import { plural, t } from '@lingui/core/macro';
 import { Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
@@ -26,16 +27,16 @@ export function Answer({ turn, live, onSource }: Props) {
         // A table of links would be a long way for the keyboard.
         if (isCell && source !== null) return piece.text;
         return source === null ? (
-          <span key={index} className={classes.unsourced} title="No result has this figure">
+          <span key={index} className={classes.unsourced} title={t`No result has this figure`}>
             {piece.text}
             <TriangleAlert size={11} aria-hidden />
-            <VisuallyHidden> (without a source)</VisuallyHidden>
+            <VisuallyHidden> {t`(without a source)`}</VisuallyHidden>
           </span>
         ) : (
           <UnstyledButton
             key={index}
             className={classes.sourced}
-            title="Taken from a result: show it"
+            title={t`Taken from a result: show it`}
             onClick={() => onSource(source)}
           >
             {piece.text}
@@ -55,10 +56,10 @@ export function Answer({ turn, live, onSource }: Props) {
       {unsourced.size > 0 && (
         <Text size="xs" className={classes.warning}>
           <TriangleAlert size={13} aria-hidden />
-          {unsourced.size === 1
-            ? 'One figure is in no result: '
-            : `${unsourced.size} figures are in no result: `}
-          {[...unsourced].join(', ')}. Check before you use it.
+          {plural(unsourced.size, {
+            one: `One figure is in no result: ${[...unsourced].join(', ')}. Check before you use it.`,
+            other: `${unsourced.size} figures are in no result: ${[...unsourced].join(', ')}. Check before you use it.`,
+          })}
         </Text>
       )}
     </div>

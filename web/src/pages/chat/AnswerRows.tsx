@@ -1,4 +1,5 @@
 /** The rows that answer a question: the first ones, and all of them page by page. One figure is told by its sentence. */
+import { plural, t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -36,16 +37,16 @@ export function AnswerRows({ turn, table: { key, table, title, rowsInAll } }: Pr
   const all = formats.number(rowsInAll);
   return (
     <div className={classes.answerRows}>
-      <RowsTable label={`Rows: ${title}`} table={{ ...table, rows }} />
+      <RowsTable label={t`Rows: ${title}`} table={{ ...table, rows }} />
       <div className={classes.rowsFoot}>
         <Text span size="xs" c="dimmed" className="tabular">
           {rows.length < rowsInAll
-            ? `${count} of ${all} rows`
-            : `${all} ${rowsInAll === 1 ? 'row' : 'rows'}`}
+            ? t`${count} of ${all} rows`
+            : plural(rowsInAll, { one: `${all} row`, other: `${all} rows` })}
         </Text>
         {!wantsAll && rows.length < rowsInAll && (
           <Button size="compact-xs" variant="subtle" onClick={() => setWantsAll(true)}>
-            Show all
+            {t`Show all`}
           </Button>
         )}
         {wantsAll && isLong && pages.hasNextPage && (
@@ -55,7 +56,7 @@ export function AnswerRows({ turn, table: { key, table, title, rowsInAll } }: Pr
             loading={pages.isFetchingNextPage}
             onClick={() => void pages.fetchNextPage()}
           >
-            Show more
+            {t`Show more`}
           </Button>
         )}
       </div>

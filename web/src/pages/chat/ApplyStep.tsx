@@ -1,4 +1,5 @@
 /** Does a step that was left out or failed after all, as a turn of its own whose plan is looked at first. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
@@ -25,7 +26,7 @@ export function ApplyStep({ step, turn, onStarted }: Props) {
     onError: showFailure,
   });
   if (!mayAsk || (step.status !== 'skipped' && step.status !== 'failed')) return null;
-  const word = step.status === 'failed' ? 'Try again' : 'Apply';
+  const word = step.status === 'failed' ? t`Try again` : t`Apply`;
   return (
     <Button
       size="compact-xs"

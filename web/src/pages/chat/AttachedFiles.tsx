@@ -1,4 +1,5 @@
 /** Files that go with the message being written. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Text } from '@mantine/core';
 import { Paperclip, X } from 'lucide-react';
 import { useFormats } from '@/components/format';
@@ -14,7 +15,7 @@ export function AttachedFiles({ files, onRemove }: Props) {
   const formats = useFormats();
   if (files.length === 0) return null;
   return (
-    <ul className={classes.files} aria-label="Attached files">
+    <ul className={classes.files} aria-label={t`Attached files`}>
       {files.map((file) => (
         <li key={file.id}>
           <Paperclip size={13} aria-hidden />
@@ -28,7 +29,7 @@ export function AttachedFiles({ files, onRemove }: Props) {
             size="xs"
             variant="subtle"
             color="gray"
-            aria-label={`Remove ${file.name}`}
+            aria-label={t`Remove ${file.name}`}
             onClick={() => onRemove(file)}
           >
             <X size={12} aria-hidden />

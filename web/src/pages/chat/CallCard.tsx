@@ -1,4 +1,5 @@
 /** One call of a tool: what it is and came to in a line, everything else when it is open, and its approval in place. */
+import { t } from '@lingui/core/macro';
 import { Alert, Text, UnstyledButton } from '@mantine/core';
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -81,27 +82,27 @@ function Details({ call, runId }: { call: TurnCall; runId: string }) {
         </Alert>
       )}
       {value !== null && value !== undefined && chartIn(value) === null && (
-        <Fact title="Result">
-          <ValueView label="Result" value={value} />
+        <Fact title={t`Result`}>
+          <ValueView label={t`Result`} value={value} />
         </Fact>
       )}
       {artifacts.length > 0 && (
-        <Fact title="Files it made">
+        <Fact title={t`Files it made`}>
           <Artifacts runId={runId} artifacts={artifacts} />
         </Fact>
       )}
       {preview && (
-        <Fact title="What it changes">
+        <Fact title={t`What it changes`}>
           <CallPreviewView preview={preview} />
         </Fact>
       )}
       {call.arguments !== null && call.arguments !== undefined && (
-        <Fact title="Arguments">
-          <JsonTree label="Arguments" value={call.arguments} />
+        <Fact title={t`Arguments`}>
+          <JsonTree label={t`Arguments`} value={call.arguments} />
         </Fact>
       )}
       {decision && (
-        <Fact title="Why it was allowed or not">
+        <Fact title={t`Why it was allowed or not`}>
           <RuleList rules={decision.rules} />
         </Fact>
       )}

@@ -1,4 +1,5 @@
 /** A conversation about the data: its turns, where the next message is written, and the other conversations. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Drawer, Title, Tooltip } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -26,7 +27,7 @@ import { ThreadMenu } from './ThreadMenu';
 import { useSend } from './use-send';
 
 const DEFAULTS: ThreadSettings = { rows: 'all', review: 'changes' };
-const NEW = 'New conversation';
+const NEW = t`New conversation`;
 
 export default function ChatPage() {
   const threadId = usePathParam('threadId') ?? null;
@@ -101,10 +102,10 @@ function OneThread({ threadId }: { threadId: string | null }) {
   return (
     <div className={classes.page}>
       <SendBanner />
-      <aside aria-label="Conversations" className={classes.side}>
+      <aside aria-label={t`Conversations`} className={classes.side}>
         <ThreadList projectId={project.id} current={threadId} onNew={startNew} />
       </aside>
-      <Drawer opened={drawer} onClose={close} title="Conversations" size="20rem">
+      <Drawer opened={drawer} onClose={close} title={t`Conversations`} size="20rem">
         <ThreadList projectId={project.id} current={threadId} onNew={startNew} onPick={close} />
       </Drawer>
       {threadId !== null && (
@@ -120,7 +121,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Conversations"
+            aria-label={t`Conversations`}
             className={classes.opener}
             onClick={open}
           >
@@ -135,14 +136,14 @@ function OneThread({ threadId }: { threadId: string | null }) {
             className={classes.opener}
             onClick={startNew}
           >
-            New
+            {t`New`}
           </Button>
           {threadId !== null && (
-            <Tooltip label="Results of this conversation">
+            <Tooltip label={t`Results of this conversation`}>
               <ActionIcon
                 variant="default"
                 size="lg"
-                aria-label="Results of this conversation"
+                aria-label={t`Results of this conversation`}
                 onClick={results.open}
               >
                 <Images size={16} aria-hidden />

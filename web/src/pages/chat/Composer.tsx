@@ -1,4 +1,5 @@
 /** Where the next message is written. Enter sends it; `@` names a dataset, `/` a recipe. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Loader, Text, Textarea } from '@mantine/core';
 import { ArrowUp, Square } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
@@ -123,8 +124,8 @@ export function Composer(props: Props) {
           <Textarea
             ref={input}
             id={COMPOSER_ID}
-            aria-label="Message"
-            placeholder={isOver ? 'Drop the files here' : 'Ask about your data'}
+            aria-label={t`Message`}
+            placeholder={isOver ? t`Drop the files here` : t`Ask about your data`}
             value={text}
             autosize
             minRows={1}
@@ -166,13 +167,13 @@ export function Composer(props: Props) {
               leftSection={<Square size={12} aria-hidden />}
               onClick={stop}
             >
-              Stop
+              {t`Stop`}
             </Button>
           ) : (
             <ActionIcon
               size="lg"
               radius="xl"
-              aria-label="Send"
+              aria-label={t`Send`}
               disabled={!canSend}
               onClick={() => void send()}
             >

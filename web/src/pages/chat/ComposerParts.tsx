@@ -1,4 +1,6 @@
 /** Parts of the place where messages are written: what is offered, attached, and said about keys. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ActionIcon, Kbd, Text, Tooltip } from '@mantine/core';
 import { Blocks, Paperclip, X } from 'lucide-react';
 import { lazy, Suspense, useRef, useState } from 'react';
@@ -18,7 +20,7 @@ interface OptionsProps {
 }
 
 export function Options({ id, completion, chosen, onAccept }: OptionsProps) {
-  const label = completion.kind === 'recipe' ? 'Recipes' : 'Datasets';
+  const label = completion.kind === 'recipe' ? t`Recipes` : t`Datasets`;
   return (
     <div id={id} role="listbox" aria-label={label} className={classes.options}>
       {completion.options.map((option, index) => (
@@ -45,11 +47,11 @@ export function BuildButton({ onReading }: { onReading: OnReading }) {
   const [opened, setOpened] = useState(false);
   return (
     <>
-      <Tooltip label="Build a question by clicking">
+      <Tooltip label={t`Build a question by clicking`}>
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label="Build a question"
+          aria-label={t`Build a question`}
           onClick={() => setOpened(true)}
         >
           <Blocks size={16} aria-hidden />
@@ -74,11 +76,11 @@ export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) 
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Tooltip label="Attach files">
+      <Tooltip label={t`Attach files`}>
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label="Attach files"
+          aria-label={t`Attach files`}
           onClick={() => input.current?.click()}
         >
           <Paperclip size={16} aria-hidden />
@@ -89,7 +91,7 @@ export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) 
         type="file"
         multiple
         hidden
-        aria-label="Files to attach"
+        aria-label={t`Files to attach`}
         onChange={({ currentTarget }) => {
           onFiles([...(currentTarget.files ?? [])]);
           currentTarget.value = '';
@@ -102,8 +104,8 @@ export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) 
 export function OriginNote({ origin, onCancel }: { origin: Origin; onCancel: () => void }) {
   const words =
     origin.kind === 'edit'
-      ? 'Editing: the message before stays as another version'
-      : `Goes on from “${origin.turn.message}”`;
+      ? t`Editing: the message before stays as another version`
+      : t`Goes on from “${origin.turn.message}”`;
   return (
     <div className={classes.origin}>
       <Text size="xs" truncate>
@@ -113,7 +115,7 @@ export function OriginNote({ origin, onCancel }: { origin: Origin; onCancel: () 
         size="xs"
         variant="subtle"
         color="gray"
-        aria-label="Never mind"
+        aria-label={t`Never mind`}
         onClick={onCancel}
       >
         <X size={12} aria-hidden />
@@ -128,26 +130,36 @@ export function Hints({ kind, isRunning }: { kind: string | null; isRunning: boo
       {kind === null ? (
         <>
           <span>
-            <Kbd size="xs">@</Kbd> dataset
+            <Trans>
+              <Kbd size="xs">@</Kbd> dataset
+            </Trans>
           </span>
           <span>
-            <Kbd size="xs">/</Kbd> recipe
+            <Trans>
+              <Kbd size="xs">/</Kbd> recipe
+            </Trans>
           </span>
           <span>
-            <Kbd size="xs">↑</Kbd> edit the last
+            <Trans>
+              <Kbd size="xs">↑</Kbd> edit the last
+            </Trans>
           </span>
           <span>
-            <Kbd size="xs">Shift Enter</Kbd> new line
+            <Trans>
+              <Kbd size="xs">Shift Enter</Kbd> new line
+            </Trans>
           </span>
           {isRunning && (
             <span>
-              <Kbd size="xs">Esc</Kbd> stop
+              <Trans>
+                <Kbd size="xs">Esc</Kbd> stop
+              </Trans>
             </span>
           )}
         </>
       ) : (
         <span className={classes.always}>
-          {kind}: runs at once, in the sandbox, without a model
+          {t`${kind}: runs at once, in the sandbox, without a model`}
         </span>
       )}
     </Text>

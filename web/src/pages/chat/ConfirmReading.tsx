@@ -1,4 +1,6 @@
 /** Keeps a question with the reading it was answered by: asked again, it is read the same way. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Button, Text, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -22,10 +24,12 @@ export function ConfirmReading({ turn, reading }: { turn: Turn; reading: Reading
   if (known) {
     return (
       <Text span size="xs" c="dimmed">
-        Confirmed in{' '}
-        <Anchor component={Link} to={projectPath(project.id, 'definitions')} size="xs">
-          Definitions
-        </Anchor>
+        <Trans>
+          Confirmed in{' '}
+          <Anchor component={Link} to={projectPath(project.id, 'definitions')} size="xs">
+            Definitions
+          </Anchor>
+        </Trans>
       </Text>
     );
   }
@@ -33,10 +37,10 @@ export function ConfirmReading({ turn, reading }: { turn: Turn; reading: Reading
   const confirm = () => {
     const value = { ask: turn.message, reading, state: 'confirmed' };
     const changes = [{ entry: entryOf(turn.message), value }];
-    change({ kind: 'set', changes }, 'Reading confirmed');
+    change({ kind: 'set', changes }, t`Reading confirmed`);
   };
   return (
-    <Tooltip label="Ask it again, and it is read the same way">
+    <Tooltip label={t`Ask it again, and it is read the same way`}>
       <Button
         size="compact-xs"
         variant="subtle"
@@ -45,7 +49,7 @@ export function ConfirmReading({ turn, reading }: { turn: Turn; reading: Reading
         loading={isPending}
         onClick={confirm}
       >
-        Confirm this reading
+        {t`Confirm this reading`}
       </Button>
     </Tooltip>
   );

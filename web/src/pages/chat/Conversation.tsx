@@ -1,4 +1,5 @@
 /** The turns of a conversation, newest at the bottom; of a long one only the end is drawn at first. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ArrowDown, Info } from 'lucide-react';
@@ -60,7 +61,7 @@ export function Conversation({ path, earlier, isLoading, onSay, actions, shown }
       <div ref={content} className={classes.turns}>
         {(hidden > 0 || earlier) && (
           <Button variant="subtle" color="gray" className={classes.earlier} onClick={showMore}>
-            Show earlier messages
+            {t`Show earlier messages`}
           </Button>
         )}
         {path.slice(hidden).map((turn, index, drawn) => (
@@ -84,7 +85,7 @@ export function Conversation({ path, earlier, isLoading, onSay, actions, shown }
             leftSection={<ArrowDown size={13} aria-hidden />}
             onClick={toBottom}
           >
-            Latest
+            {t`Latest`}
           </Button>
         </div>
       )}
@@ -92,7 +93,7 @@ export function Conversation({ path, earlier, isLoading, onSay, actions, shown }
   );
 }
 
-const NO_MODEL = 'No language model is set up.';
+const NO_MODEL = t`No language model is set up.`;
 const BY_RULES: ReadonlySet<string> = new Set(['rules', 'fallback']);
 
 /** What works by rules alone, how to add a model as long as there is none, and why rules planned in a model's place. */
@@ -107,7 +108,7 @@ function ByRules({ turn }: { turn: Turn | undefined }) {
     <div
       className={classes.note}
       role="note"
-      aria-label={plan?.made_by === 'fallback' ? 'The model did not plan' : 'Without a model'}
+      aria-label={plan?.made_by === 'fallback' ? t`The model did not plan` : t`Without a model`}
     >
       <Info size={14} aria-hidden />
       <Markdown text={text} />

@@ -1,23 +1,24 @@
 /** Where the work left its plan, or was kept from doing so. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { Split } from 'lucide-react';
 import type { Deviation } from '@/api/chat-types';
 import classes from './chat.module.css';
 
 const KINDS: Record<string, string> = {
-  fallback: 'Another tool was used',
-  'outside-plan': 'Kept from leaving the plan',
-  limit: 'A limit of the step was reached',
-  guardrail: 'Stopped by a guardrail',
-  violation: 'No planned tool worked',
+  fallback: t`Another tool was used`,
+  'outside-plan': t`Kept from leaving the plan`,
+  limit: t`A limit of the step was reached`,
+  guardrail: t`Stopped by a guardrail`,
+  violation: t`No planned tool worked`,
 };
 
 export function Deviations({ deviations }: { deviations: Deviation[] }) {
   if (deviations.length === 0) return null;
   return (
-    <section className={classes.deviations} aria-label="Deviations from the plan">
+    <section className={classes.deviations} aria-label={t`Deviations from the plan`}>
       <Text size="xs" fw={600}>
-        <Split size={13} aria-hidden /> Deviations from the plan
+        <Split size={13} aria-hidden /> {t`Deviations from the plan`}
       </Text>
       <ul>
         {counted(deviations).map(({ kind, tool, why, times }) => (
@@ -30,7 +31,7 @@ export function Deviations({ deviations }: { deviations: Deviation[] }) {
               </>
             ) : null}
             : {why}
-            {times > 1 && ` (${times} times)`}
+            {times > 1 && t` (${times} times)`}
           </li>
         ))}
       </ul>

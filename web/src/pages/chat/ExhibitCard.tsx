@@ -1,4 +1,5 @@
 /** One result of a conversation: a look at it, where it came from, and the way to download it. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -49,7 +50,7 @@ export function ExhibitCard({ exhibit, threadId, onShow }: Props) {
       ? tableAddress(exhibit, project.id, threadId)
       : artifactAddress(project.id, run_id, digest);
   const about = [
-    rows_in_all === null ? null : `${formats.number(rows_in_all)} rows`,
+    rows_in_all === null ? null : t`${formats.number(rows_in_all)} rows`,
     size === null ? null : formats.bytes(size),
   ];
   return (
@@ -66,7 +67,7 @@ export function ExhibitCard({ exhibit, threadId, onShow }: Props) {
             <RelativeTime value={exhibit.created_at} />
           </Text>
         </span>
-        {exhibit.undone && <Chip word="Undone" icon={Undo2} />}
+        {exhibit.undone && <Chip word={t`Undone`} icon={Undo2} />}
       </div>
       <Preview exhibit={exhibit} address={address} />
       <div className={classes.foot}>
@@ -76,7 +77,7 @@ export function ExhibitCard({ exhibit, threadId, onShow }: Props) {
           className={classes.origin ?? ''}
           leftSection={<CornerDownRight size={13} aria-hidden />}
           title={message}
-          aria-label={`Show the step: ${step_title === '' ? message : step_title}`}
+          aria-label={t`Show the step: ${step_title === '' ? message : step_title}`}
           onClick={onShow}
         >
           <span className={classes.message}>{step_title === '' ? message : step_title}</span>
@@ -86,10 +87,10 @@ export function ExhibitCard({ exhibit, threadId, onShow }: Props) {
           download={digest === null ? true : name}
           size="xs"
           className={classes.download ?? ''}
-          aria-label={`Download${digest === null ? ' CSV' : ''}: ${name}`}
+          aria-label={digest === null ? t`Download CSV: ${name}` : t`Download: ${name}`}
         >
           <Download size={13} aria-hidden />
-          {digest === null ? 'CSV' : 'Download'}
+          {digest === null ? t`CSV` : t`Download`}
         </Anchor>
       </div>
     </article>
@@ -104,7 +105,7 @@ function Preview({ exhibit, address }: { exhibit: Exhibit; address: string }) {
   const { kind, name, media_type: type, columns, rows, size } = exhibit;
   if (kind === 'table') {
     const table = tableOf({ columns, rows });
-    return table && <RowsTable label={`First rows: ${name}`} table={table} />;
+    return table && <RowsTable label={t`First rows: ${name}`} table={table} />;
   }
   if (type.includes('vegalite')) {
     return (
@@ -142,7 +143,7 @@ function OnDemand({ name, type, address }: { name: string; type: string; address
           aria-expanded={isWanted}
           onClick={() => setWanted(!isWanted)}
         >
-          {isWanted ? 'Hide the preview' : 'Preview'}
+          {isWanted ? t`Hide the preview` : t`Preview`}
         </Button>
       </div>
       {isWanted && query.isPending && <Skeleton height={120} aria-busy />}
@@ -158,7 +159,8 @@ function OnDemand({ name, type, address }: { name: string; type: string; address
           <pre className={classes.text} tabIndex={0} aria-label={name}>
             {query.data.slice(0, LONGEST_TEXT)}
             {query.data.length > LONGEST_TEXT &&
-              `\n… The first ${LONGEST_TEXT} of ${query.data.length} characters. Download the file to read all of it.`}
+              t`
+… The first ${LONGEST_TEXT} of ${query.data.length} characters. Download the file to read all of it.`}
           </pre>
         ))}
     </>

@@ -1,4 +1,5 @@
 /** Everything that a conversation produced: charts, tables, reports and files, with the step that made each. */
+import { t } from '@lingui/core/macro';
 import { Button, Drawer, SegmentedControl, Skeleton, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Images } from 'lucide-react';
@@ -13,19 +14,19 @@ import { ExhibitCard } from './ExhibitCard';
 import classes from './gallery.module.css';
 
 const KINDS = [
-  { value: 'all', label: 'All' },
-  { value: 'chart', label: 'Charts' },
-  { value: 'table', label: 'Tables' },
-  { value: 'report', label: 'Reports' },
-  { value: 'file', label: 'Files' },
+  { value: 'all', label: t`All` },
+  { value: 'chart', label: t`Charts` },
+  { value: 'table', label: t`Tables` },
+  { value: 'report', label: t`Reports` },
+  { value: 'file', label: t`Files` },
 ] satisfies { value: ExhibitKind | 'all'; label: string }[];
 
 const NOTHING: Record<ExhibitKind | 'all', string> = {
-  all: 'Nothing yet',
-  chart: 'No chart yet',
-  table: 'No table yet',
-  report: 'No report yet',
-  file: 'No file yet',
+  all: t`Nothing yet`,
+  chart: t`No chart yet`,
+  table: t`No table yet`,
+  report: t`No report yet`,
+  file: t`No file yet`,
 };
 
 interface Props {
@@ -43,7 +44,7 @@ export function Gallery({ threadId, opened, onClose, onShow }: Props) {
       onClose={onClose}
       position="right"
       size="36rem"
-      title="Results of this conversation"
+      title={t`Results of this conversation`}
     >
       {opened && <Exhibits threadId={threadId} onShow={onShow} />}
     </Drawer>
@@ -60,7 +61,7 @@ function Exhibits({ threadId, onShow }: Pick<Props, 'threadId' | 'onShow'>) {
       <SegmentedControl
         fullWidth
         size="xs"
-        aria-label="Kind of result"
+        aria-label={t`Kind of result`}
         data={KINDS}
         value={kind}
         onChange={setKind}
@@ -71,10 +72,10 @@ function Exhibits({ threadId, onShow }: Pick<Props, 'threadId' | 'onShow'>) {
       )}
       {query.data && exhibits.length === 0 && !query.hasNextPage && (
         <EmptyState icon={Images} title={NOTHING[kind]}>
-          Charts, tables, reports and files that this conversation makes are collected here.
+          {t`Charts, tables, reports and files that this conversation makes are collected here.`}
         </EmptyState>
       )}
-      <ul className={classes.exhibits} aria-label="Results">
+      <ul className={classes.exhibits} aria-label={t`Results`}>
         {exhibits.map((exhibit) => (
           <li key={`${exhibit.run_id}/${exhibit.key}/${exhibit.digest ?? ''}/${exhibit.name}`}>
             <ExhibitCard exhibit={exhibit} threadId={threadId} onShow={() => onShow(exhibit)} />
@@ -87,7 +88,7 @@ function Exhibits({ threadId, onShow }: Pick<Props, 'threadId' | 'onShow'>) {
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Show earlier results
+          {t`Show earlier results`}
         </Button>
       )}
     </Stack>

@@ -1,4 +1,5 @@
 /** Markdown as elements. No HTML of the text is ever used, no address is loaded. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Code } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Fragment, memo, type ReactNode } from 'react';
@@ -39,7 +40,7 @@ function OneBlock({ block, drawText }: { block: Block; drawText: DrawText }) {
       return <Heading>{inline(block.parts)}</Heading>;
     }
     case 'code':
-      return <CodeBlock label={block.language || 'code'} code={block.text} />;
+      return <CodeBlock label={block.language || t`code`} code={block.text} />;
     case 'quote':
       return (
         <blockquote>
@@ -81,7 +82,7 @@ function Table({ block: { head, align, rows }, drawText: drawAny }: Of<'table'>)
   const drawText: DrawText = (text) => drawAny(text, true);
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={classes.scroller} role="group" aria-label="Table" tabIndex={0}>
+    <div className={classes.scroller} role="group" aria-label={t`Table`} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -1,4 +1,5 @@
 /** Words that have no definition yet, with what the data suggests: one click defines them and answers. */
+import { t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BookCheck } from 'lucide-react';
@@ -46,17 +47,17 @@ function OfferForm({ turn, onAgain, offers }: Props & { offers: readonly Offer[]
       entry,
       value: {
         ...value,
-        [field]: (chosen[entry] ?? []).join(' or '),
+        [field]: (chosen[entry] ?? []).join(t` or `),
         state: 'confirmed',
       },
     }));
     const words = offers.map(({ word }) => word).join(', ');
-    change({ kind: 'set', changes }, `Defined: ${words}`, () => onAgain(turn));
+    change({ kind: 'set', changes }, t`Defined: ${words}`, () => onAgain(turn));
   };
   return (
     <form
       className={classes.offers}
-      aria-label="Define and answer"
+      aria-label={t`Define and answer`}
       onSubmit={(event) => {
         event.preventDefault();
         confirm();
@@ -78,7 +79,7 @@ function OfferForm({ turn, onAgain, offers }: Props & { offers: readonly Offer[]
         disabled={!isWhole || !data}
         loading={isPending}
       >
-        Confirm and answer
+        {t`Confirm and answer`}
       </Button>
     </form>
   );
@@ -104,7 +105,7 @@ function OfferFields({ offer, chosen, onChange }: FieldsProps) {
   return (
     <fieldset>
       <Text component="legend" size="sm">
-        “{word}” means here:
+        {t`“${word}” means here:`}
       </Text>
       {meanings.map(({ text, value }) => (
         <label key={value}>

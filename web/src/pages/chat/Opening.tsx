@@ -1,4 +1,6 @@
 /** Before the first message: what one can ask here, with examples from the project's own data. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Skeleton, Text, Title, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
@@ -16,28 +18,29 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
   return (
     <div className={classes.opening}>
       <MessagesSquare size={26} aria-hidden />
-      <Title order={2}>Ask about your data</Title>
+      <Title order={2}>{t`Ask about your data`}</Title>
       <Text size="sm" c="dimmed" maw="34rem">
-        Say what you want in your own words. Steward shows its plan, asks before it changes
-        anything, and everything it did can be undone.
+        {t`Say what you want in your own words. Steward shows its plan, asks before it changes anything, and everything it did can be undone.`}
       </Text>
       <WithoutModel />
       {isLoading && <Skeleton height={80} maw="34rem" aria-busy />}
       {!isLoading && !hasData && (
         <Text size="sm">
-          There is no data yet.{' '}
-          <Anchor
-            component={Link}
-            to={`${projectPath(project.id, 'datasets')}?dialog=upload`}
-            inherit
-          >
-            Load files
-          </Anchor>{' '}
-          to begin, or attach one to a message.
+          <Trans>
+            There is no data yet.{' '}
+            <Anchor
+              component={Link}
+              to={`${projectPath(project.id, 'datasets')}?dialog=upload`}
+              inherit
+            >
+              Load files
+            </Anchor>{' '}
+            to begin, or attach one to a message.
+          </Trans>
         </Text>
       )}
       {!isLoading && mayAsk && (
-        <ul className={classes.examples} aria-label="Examples">
+        <ul className={classes.examples} aria-label={t`Examples`}>
           {shown.map(({ title, message }) => (
             <li key={message}>
               <UnstyledButton onClick={() => onSay(message)}>
@@ -54,7 +57,7 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
       )}
       {!mayAsk && (
         <Text size="sm" c="dimmed">
-          You may read conversations here. Asking needs the role of an operator.
+          {t`You may read conversations here. Asking needs the role of an operator.`}
         </Text>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** What a person wrote, with its other versions, and what can be done with it. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { AtSign, Check, ChevronLeft, ChevronRight, Copy, Paperclip, Pencil } from 'lucide-react';
 import type { Turn } from '@/api/chat-types';
@@ -31,36 +32,36 @@ export function PersonMessage({ turn, actions }: Props) {
       {(mentions.length > 0 || attachments.length > 0) && (
         <div className={classes.chips}>
           {mentions.map((name) => (
-            <Chip key={name} word={name} icon={AtSign} title="Dataset" />
+            <Chip key={name} word={name} icon={AtSign} title={t`Dataset`} />
           ))}
           {attachments.map(({ upload, name }) => (
-            <Chip key={upload} word={name} icon={Paperclip} title="Attached file" />
+            <Chip key={upload} word={name} icon={Paperclip} title={t`Attached file`} />
           ))}
         </div>
       )}
       <div className={classes.under}>
         <Text span size="xs" c="dimmed">
-          {created_by !== user.id && `${nameOf(created_by) ?? 'Somebody who left'} · `}
+          {created_by !== user.id && `${nameOf(created_by) ?? t`Somebody who left`} · `}
           <RelativeTime value={created_at} />
         </Text>
-        <Tooltip label={copied ? 'Copied' : 'Copy the message'}>
+        <Tooltip label={copied ? t`Copied` : t`Copy the message`}>
           <ActionIcon
             size="sm"
             variant="subtle"
             color="gray"
-            aria-label="Copy the message"
+            aria-label={t`Copy the message`}
             onClick={() => void copy(message)}
           >
             {copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
           </ActionIcon>
         </Tooltip>
         {mayAsk && (
-          <Tooltip label="Edit: both versions are kept">
+          <Tooltip label={t`Edit: both versions are kept`}>
             <ActionIcon
               size="sm"
               variant="subtle"
               color="gray"
-              aria-label="Edit the message"
+              aria-label={t`Edit the message`}
               onClick={() => actions.onEdit(turn)}
             >
               <Pencil size={13} aria-hidden />
@@ -94,12 +95,12 @@ function Versions({ turn, onLeaf }: { turn: Turn; onLeaf: (runId: string) => voi
     );
   };
   return (
-    <span className={classes.versions} role="group" aria-label="Versions of this message">
-      {step(at - 1, 'Earlier version', <ChevronLeft size={14} aria-hidden />)}
+    <span className={classes.versions} role="group" aria-label={t`Versions of this message`}>
+      {step(at - 1, t`Earlier version`, <ChevronLeft size={14} aria-hidden />)}
       <Text span size="xs" className="tabular">
         {at + 1}/{siblings.length}
       </Text>
-      {step(at + 1, 'Later version', <ChevronRight size={14} aria-hidden />)}
+      {step(at + 1, t`Later version`, <ChevronRight size={14} aria-hidden />)}
     </span>
   );
 }

@@ -1,4 +1,5 @@
 /** A chip with what can stand in its place: searched and paged on the server, chosen by click or keyboard. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Loader, Popover, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -82,7 +83,7 @@ export function PlaceMenu(props: Props) {
           {label}
         </UnstyledButton>
       </Popover.Target>
-      <Popover.Dropdown p="xs" aria-label={source === 'add' ? title : `Change: ${label}`}>
+      <Popover.Dropdown p="xs" aria-label={source === 'add' ? title : t`Change: ${label}`}>
         {opened && (
           <Choosing
             {...rest}
@@ -101,7 +102,7 @@ export function PlaceMenu(props: Props) {
             mt="xs"
             display="block"
           >
-            See its definition
+            {t`See its definition`}
           </Anchor>
         )}
       </Popover.Dropdown>
@@ -127,11 +128,11 @@ export function Choosing({ reading, pointer, places = [], onReading }: ChoosingP
           leftSection={<ArrowLeft size={12} aria-hidden />}
           onClick={back}
         >
-          Back
+          {t`Back`}
         </Button>
       )}
       {place === null ? (
-        <ul className={classes.options} aria-label="What to add">
+        <ul className={classes.options} aria-label={t`What to add`}>
           {places.map(([at, text]) => (
             <li key={at}>
               <UnstyledButton onClick={() => setPlace(at)}>{text}</UnstyledButton>
@@ -178,7 +179,7 @@ function OptionList({ reading, pointer, column, onColumn, onReading }: ListProps
     <>
       <TextInput
         size="xs"
-        aria-label="Search"
+        aria-label={t`Search`}
         placeholder={placeholderOf(pointer, column)}
         value={search}
         data-autofocus
@@ -186,9 +187,9 @@ function OptionList({ reading, pointer, column, onColumn, onReading }: ListProps
       />
       <FormError error={query.error} />
       {query.isPending && (
-        <Loader size="xs" role="status" aria-label="Loading what can be chosen" />
+        <Loader size="xs" role="status" aria-label={t`Loading what can be chosen`} />
       )}
-      <ul className={classes.options} aria-label="Options">
+      <ul className={classes.options} aria-label={t`Options`}>
         {options.map((option, index) => (
           <li key={`${option.group} ${option.text}`}>
             {option.group !== '' && option.group !== options[index - 1]?.group && (
@@ -208,12 +209,12 @@ function OptionList({ reading, pointer, column, onColumn, onReading }: ListProps
       </ul>
       {query.isSuccess && options.length === 0 && (
         <Text size="xs" c="dimmed">
-          {settled === '' ? 'Type a value to compare with.' : 'Nothing matches.'}
+          {settled === '' ? t`Type a value to compare with.` : t`Nothing matches.`}
         </Text>
       )}
       {query.hasNextPage && (
         <Button size="compact-xs" variant="subtle" onClick={() => void query.fetchNextPage()}>
-          Show more
+          {t`Show more`}
         </Button>
       )}
     </>
@@ -221,8 +222,8 @@ function OptionList({ reading, pointer, column, onColumn, onReading }: ListProps
 }
 
 function placeholderOf(pointer: string, column: ColumnRef | null): string {
-  if (column) return 'A value or a number';
-  if (pointer.startsWith('/periods')) return '2024, March 2021, Q2 2022';
-  if (pointer.startsWith('/limit') || pointer.startsWith('/order')) return 'How many';
-  return 'Search';
+  if (column) return t`A value or a number`;
+  if (pointer.startsWith('/periods')) return t`2024, March 2021, Q2 2022`;
+  if (pointer.startsWith('/limit') || pointer.startsWith('/order')) return t`How many`;
+  return t`Search`;
 }

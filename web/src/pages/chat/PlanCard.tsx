@@ -1,4 +1,5 @@
 /** The plan of a turn: goal, steps with who does what and why, how far it is, and its review. */
+import { plural, t } from '@lingui/core/macro';
 import { Progress, SegmentedControl, Text, UnstyledButton } from '@mantine/core';
 import { ChevronRight, GitBranch, Info } from 'lucide-react';
 import { useState } from 'react';
@@ -58,7 +59,7 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall, onStarte
   return (
     <section
       className={classes.card}
-      aria-label={`Plan: ${plan.plan.goal}`}
+      aria-label={t`Plan: ${plan.plan.goal}`}
       data-waiting={isReviewed}
     >
       <UnstyledButton
@@ -73,7 +74,10 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall, onStarte
             {plan.plan.goal}
           </Text>
           <Text span size="xs" c="dimmed" className="tabular">
-            {steps.length} {steps.length === 1 ? 'step' : 'steps'} · {percent} %
+            {plural(steps.length, {
+              one: `${steps.length} step · ${percent} %`,
+              other: `${steps.length} steps · ${percent} %`,
+            })}
           </Text>
         </span>
         <ChangedBy review={plan.review} />
@@ -88,7 +92,7 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall, onStarte
         size={3}
         radius={0}
         color={turn.status === 'failed' ? 'red' : 'steward'}
-        aria-label="Completion of the plan"
+        aria-label={t`Completion of the plan`}
       />
       {isOpen && (
         <div id={body} className={classes.body}>
@@ -98,7 +102,7 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall, onStarte
             <PlanEditor turn={turn} plan={plan} onClose={() => setWantsEdit(false)} />
           ) : (
             <>
-              <ol className={classes.steps} aria-label="Steps">
+              <ol className={classes.steps} aria-label={t`Steps`}>
                 {steps.map((step) => (
                   <StepItem
                     key={step.id}
@@ -152,15 +156,15 @@ function Branches({ plans, shown, onShow }: BranchesProps) {
     <div className={classes.branches}>
       <GitBranch size={14} aria-hidden />
       <Text size="xs" c="dimmed">
-        Planned again after a failure
+        {t`Planned again after a failure`}
       </Text>
       <SegmentedControl
         size="xs"
-        aria-label="Branch of the plan"
+        aria-label={t`Branch of the plan`}
         value={String(shown)}
         data={plans.map(({ branch }, index) => ({
           value: String(branch),
-          label: index === plans.length - 1 ? `Plan ${branch}` : `Plan ${branch}, given up`,
+          label: index === plans.length - 1 ? t`Plan ${branch}` : t`Plan ${branch}, given up`,
         }))}
         onChange={(value) => onShow(Number(value))}
       />
@@ -196,7 +200,10 @@ function PlanWords({ plan }: { plan: TurnPlan }) {
 
 /** A model that gave no answer made no mistake in it. */
 function problemsText({ problems, repaired, model }: TurnPlan): string {
-  if (repaired) return 'The model needed a second try';
-  if (model === null) return 'What went wrong';
-  return `${problems.length} ${problems.length === 1 ? 'mistake' : 'mistakes'} in what the model proposed`;
+  if (repaired) return t`The model needed a second try`;
+  if (model === null) return t`What went wrong`;
+  return plural(problems.length, {
+    one: `${problems.length} mistake in what the model proposed`,
+    other: `${problems.length} mistakes in what the model proposed`,
+  });
 }

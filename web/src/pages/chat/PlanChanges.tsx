@@ -1,4 +1,5 @@
 /** What a person changed about a plan: said on the card, on each step, and for steps that are gone. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { UserPen } from 'lucide-react';
 import type { PlanReview } from '@/api/chat-types';
@@ -12,8 +13,8 @@ export function ChangedBy({ review: { state, by } }: { review: PlanReview }) {
   const project = useProject();
   const nameOf = usePersonName(project.id);
   if (state !== 'changed') return null;
-  const name = (by === null ? null : nameOf(by)) ?? 'somebody who left';
-  return <Chip word={`Changed by ${name}`} icon={UserPen} title="Edited before it ran" />;
+  const name = (by === null ? null : nameOf(by)) ?? t`somebody who left`;
+  return <Chip word={t`Changed by ${name}`} icon={UserPen} title={t`Edited before it ran`} />;
 }
 
 export function StepChanges({ id, changes }: { id: string; changes: PlanChanges }) {
@@ -21,7 +22,7 @@ export function StepChanges({ id, changes }: { id: string; changes: PlanChanges 
   if (changes.added.has(id)) {
     return (
       <div className={classes.facts}>
-        <Chip word="Added" icon={UserPen} title="A person added this step" />
+        <Chip word={t`Added`} icon={UserPen} title={t`A person added this step`} />
       </div>
     );
   }
@@ -29,7 +30,7 @@ export function StepChanges({ id, changes }: { id: string; changes: PlanChanges 
   return (
     <details className={classes.changes}>
       <summary>
-        <Chip word="Changed" icon={UserPen} title="A person changed this step" />
+        <Chip word={t`Changed`} icon={UserPen} title={t`A person changed this step`} />
         {fields.map(({ field }) => field).join(', ')}
       </summary>
       <dl>
@@ -37,8 +38,8 @@ export function StepChanges({ id, changes }: { id: string; changes: PlanChanges 
           <div key={field}>
             <dt>{field}</dt>
             <dd>
-              <del>{before === '' ? 'nothing' : before}</del>{' '}
-              <ins>{after === '' ? 'nothing' : after}</ins>
+              <del>{before === '' ? t`nothing` : before}</del>{' '}
+              <ins>{after === '' ? t`nothing` : after}</ins>
             </dd>
           </div>
         ))}
@@ -53,7 +54,7 @@ export function LeftOut({ changes: { removed, isReordered } }: { changes: PlanCh
     <div className={classes.leftOut}>
       {removed.length > 0 && (
         <Text size="xs" c="dimmed">
-          Taken out:{' '}
+          {t`Taken out: `}
           {removed.map(({ id, title }, index) => (
             <span key={id}>
               {index > 0 && ', '}
@@ -64,7 +65,7 @@ export function LeftOut({ changes: { removed, isReordered } }: { changes: PlanCh
       )}
       {isReordered && (
         <Text size="xs" c="dimmed">
-          The steps were put in another order.
+          {t`The steps were put in another order.`}
         </Text>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** Changes a plan before it runs: its steps, who does them with which tools, and what those are given. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Skeleton, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Check, Plus, TriangleAlert } from 'lucide-react';
@@ -77,7 +78,7 @@ function Editor({ turn, plan, options, onClose }: Props & { options: PlanOptions
     <form
       ref={place}
       className={classes.editor}
-      aria-label="Edit the plan"
+      aria-label={t`Edit the plan`}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -85,13 +86,13 @@ function Editor({ turn, plan, options, onClose }: Props & { options: PlanOptions
       }}
     >
       <TextInput
-        label="Goal"
+        label={t`Goal`}
         value={draft.goal}
         maxLength={2000}
         error={draft.goal.trim() === '' && problems.others[0]}
         onChange={({ currentTarget }) => setDraft({ ...draft, goal: currentTarget.value })}
       />
-      <ol className={classes.steps} aria-label="Steps to edit">
+      <ol className={classes.steps} aria-label={t`Steps to edit`}>
         {steps.map((step, index) => (
           <li key={step.uid} data-step>
             <StepEditor
@@ -120,7 +121,7 @@ function Editor({ turn, plan, options, onClose }: Props & { options: PlanOptions
           disabled={steps.length >= MOST_STEPS}
           onClick={add}
         >
-          Add a step
+          {t`Add a step`}
         </Button>
       </div>
       <PlanWide problems={problems.others} />
@@ -132,14 +133,14 @@ function Editor({ turn, plan, options, onClose }: Props & { options: PlanOptions
           loading={isPending}
           disabled={!isChanged(draft, plan.plan) || unreadable.size > 0}
         >
-          Approve the changed plan
+          {t`Approve the changed plan`}
         </Button>
         <Button variant="default" disabled={isPending} onClick={onClose}>
-          Leave it as it was
+          {t`Leave it as it was`}
         </Button>
       </div>
       <Text size="xs" c="dimmed">
-        What you change is checked, and shown beside what was planned.
+        {t`What you change is checked, and shown beside what was planned.`}
       </Text>
     </form>
   );
@@ -171,7 +172,7 @@ function useSave({ thread_id: threadId, run_id: runId }: Turn, onClose: () => vo
       }
     };
     await send(answer, () => {
-      showDone('The changed plan runs');
+      showDone(t`The changed plan runs`);
       onClose();
       void client.invalidateQueries({ queryKey: turnsKey(project.id, threadId) });
     });

@@ -1,4 +1,5 @@
 /** Asks whether a plan may run: as it is, without some of its steps, changed, or not at all. */
+import { plural, t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
@@ -30,7 +31,7 @@ export function PlanReview({ turn, plan, skipped, hasKeys, onEdit }: Props) {
     void send(
       () => reviewPlan(project.id, threadId, runId, { decision, skip: [...skipped] }),
       () => {
-        showDone(decision === 'approve' ? 'Approved' : 'Rejected');
+        showDone(decision === 'approve' ? t`Approved` : t`Rejected`);
         void client.invalidateQueries({ queryKey: turnsKey(project.id, threadId) });
       },
     );
@@ -49,13 +50,13 @@ export function PlanReview({ turn, plan, skipped, hasKeys, onEdit }: Props) {
   if (!mayAnswer) {
     return (
       <Text size="sm" c="dimmed">
-        The plan waits for somebody who may approve it.
+        {t`The plan waits for somebody who may approve it.`}
       </Text>
     );
   }
   return (
     <div className={classes.review}>
-      <Text size="sm">{wait?.request?.reason ?? wait?.reason ?? 'Shall this be done?'}</Text>
+      <Text size="sm">{wait?.request?.reason ?? wait?.reason ?? t`Shall this be done?`}</Text>
       <FormError error={error} />
       <div className={classes.buttons}>
         <Button
@@ -66,8 +67,11 @@ export function PlanReview({ turn, plan, skipped, hasKeys, onEdit }: Props) {
           onClick={() => say('approve')}
         >
           {skipped.size === 0
-            ? 'Approve the plan'
-            : `Approve without ${skipped.size} ${skipped.size === 1 ? 'step' : 'steps'}`}
+            ? t`Approve the plan`
+            : plural(skipped.size, {
+                one: `Approve without ${skipped.size} step`,
+                other: `Approve without ${skipped.size} steps`,
+              })}
         </Button>
         <Button
           variant="default"
@@ -76,7 +80,7 @@ export function PlanReview({ turn, plan, skipped, hasKeys, onEdit }: Props) {
           disabled={isPending}
           onClick={onEdit}
         >
-          Edit the plan
+          {t`Edit the plan`}
         </Button>
         <Button
           variant="light"
@@ -86,7 +90,7 @@ export function PlanReview({ turn, plan, skipped, hasKeys, onEdit }: Props) {
           disabled={isPending}
           onClick={() => say('reject')}
         >
-          Reject
+          {t`Reject`}
         </Button>
       </div>
     </div>

@@ -1,4 +1,5 @@
 /** What goes on in a turn just now, in words; and when the connection to it is lost. */
+import { t } from '@lingui/core/macro';
 import { Loader, Text } from '@mantine/core';
 import { WifiOff } from 'lucide-react';
 import type { Turn } from '@/api/chat-types';
@@ -20,7 +21,7 @@ export function Progress({ turn, following }: Props) {
         <>
           <WifiOff size={14} aria-hidden />
           <Text size="sm" role="status">
-            The connection was lost. Reconnecting; the work goes on meanwhile.
+            {t`The connection was lost. Reconnecting; the work goes on meanwhile.`}
           </Text>
         </>
       ) : (
@@ -42,14 +43,14 @@ export function Progress({ turn, following }: Props) {
 
 /** Null where nothing goes on: it is over, or it waits for somebody. */
 function wordsOf({ status, plans, steps, query_type }: Turn, isAnswering: boolean): string | null {
-  if (status === 'queued') return 'Waiting for a worker';
+  if (status === 'queued') return t`Waiting for a worker`;
   if (status !== 'running') return null;
-  if (isAnswering) return 'Answering';
-  if (query_type !== null) return 'Running the query';
+  if (isAnswering) return t`Answering`;
+  if (query_type !== null) return t`Running the query`;
   const plan = plans.at(-1);
-  if (!plan) return 'Planning';
+  if (!plan) return t`Planning`;
   const running = steps.findLast(
     (step) => step.branch === plan.branch && step.status === 'running',
   );
-  return running ? running.title : 'Working';
+  return running ? running.title : t`Working`;
 }

@@ -1,4 +1,5 @@
 /** A question that is clicked together instead of written: the chips of a reading, empty at first. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,11 +19,11 @@ export default function QueryBuilder({ onClose, onAnswer }: Props) {
   const [reading, setReading] = useState<Reading | null>(null);
   const change: OnReading = (_, next) => setReading(next);
   return (
-    <Modal opened onClose={onClose} title="Build a question" size="lg">
+    <Modal opened onClose={onClose} title={t`Build a question`} size="lg">
       <div className={classes.builder}>
         {reading === null ? (
           <>
-            <Text size="sm">Which table is the question about?</Text>
+            <Text size="sm">{t`Which table is the question about?`}</Text>
             <Choosing reading={null} pointer="/table" onReading={change} />
           </>
         ) : (
@@ -48,7 +49,7 @@ function Built({ reading, onChange, onAnswer }: BuiltProps) {
   const told = query.data?.pages[0];
   return (
     <>
-      <Text size="sm">Click a part to change it, or add another one.</Text>
+      <Text size="sm">{t`Click a part to change it, or add another one.`}</Text>
       <div className={classes.reading}>
         {told?.chips.map((chip) => (
           <PlaceMenu
@@ -56,7 +57,7 @@ function Built({ reading, onChange, onAnswer }: BuiltProps) {
             reading={reading}
             pointer={chip.pointer}
             label={chip.text}
-            title="Change this part"
+            title={t`Change this part`}
             source={chip.source ?? 'asked'}
             onReading={onChange}
           />
@@ -69,7 +70,7 @@ function Built({ reading, onChange, onAnswer }: BuiltProps) {
           disabled={!told || query.isPlaceholderData}
           onClick={() => onAnswer(told?.line ?? '', reading)}
         >
-          Answer
+          {t`Answer`}
         </Button>
       </Group>
     </>

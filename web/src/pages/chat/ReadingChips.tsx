@@ -1,4 +1,5 @@
 /** What a question was taken to ask, in chips above its answer; a click on one changes it and answers again. */
+import { t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { CircleHelp, Plus } from 'lucide-react';
 import type { Turn } from '@/api/chat-types';
@@ -18,17 +19,17 @@ interface Props {
 }
 
 const SOURCES = {
-  asked: 'You asked for this',
-  definition: 'From the definitions of this project',
-  assumed: 'Steward assumed this',
+  asked: t`You asked for this`,
+  definition: t`From the definitions of this project`,
+  assumed: t`Steward assumed this`,
 } as const;
 const ADDITIONS = [
-  ['/groups/-', 'Group by'],
-  ['/filters/-', 'Condition'],
-  ['/periods/-', 'Period'],
-  ['/measures/-', 'Figure'],
-  ['/limit', 'Ranking'],
-  ['/chart', 'Chart'],
+  ['/groups/-', t`Group by`],
+  ['/filters/-', t`Condition`],
+  ['/periods/-', t`Period`],
+  ['/measures/-', t`Figure`],
+  ['/limit', t`Ranking`],
+  ['/chart', t`Chart`],
 ] as const;
 
 export function ReadingChips({ turn, onReading }: Props) {
@@ -39,7 +40,7 @@ export function ReadingChips({ turn, onReading }: Props) {
   const mayChange = mayAsk && isFinal(turn.status);
   const words = [...new Set(unused.map(({ word }) => word))];
   return (
-    <section className={classes.reading} aria-label="How the question was read">
+    <section className={classes.reading} aria-label={t`How the question was read`}>
       {reading &&
         chips.map((chip) => (
           <PlaceMenu
@@ -61,7 +62,7 @@ export function ReadingChips({ turn, onReading }: Props) {
       {words.length > 0 && (
         <Text span size="xs" className={classes.unused}>
           <CircleHelp size={13} aria-hidden />
-          Not used: {words.join(', ')}
+          {t`Not used: ${words.join(', ')}`}
         </Text>
       )}
     </section>
@@ -75,8 +76,8 @@ export function Additions({ reading, onReading }: { reading: Reading; onReading:
       reading={reading}
       pointer={null}
       places={ADDITIONS}
-      label="Add"
-      title="Add a group, condition, period, figure, ranking or chart"
+      label={t`Add`}
+      title={t`Add a group, condition, period, figure, ranking or chart`}
       source="add"
       icon={<Plus size={12} aria-hidden />}
       onReading={onReading}
@@ -90,11 +91,11 @@ export function NearestReadings({ turn, onReading }: Props) {
   const told = turn.reading;
   if (!told || told.status === 'fact' || told.nearest.length === 0 || !mayAsk) return null;
   return (
-    <ul className={classes.nearest} aria-label="Did you mean">
+    <ul className={classes.nearest} aria-label={t`Did you mean`}>
       {told.nearest.map((reading, index) => (
         <li key={index}>
           <Button variant="default" size="xs" onClick={() => onReading(turn.message, reading)}>
-            {told.nearest_lines[index] ?? `Reading ${index + 1}`}
+            {told.nearest_lines[index] ?? t`Reading ${index + 1}`}
           </Button>
         </li>
       ))}

@@ -1,4 +1,5 @@
 /** Starts a recipe: its parameters, what the checks say about the data, and go. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
@@ -68,14 +69,14 @@ export function RecipeDialog({ recipe, threadId, onClose, onStarted }: Props) {
           <FormError error={check.error ?? start.error} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t`Cancel`}
             </Button>
             <Button
               type="submit"
               loading={check.isPending || start.isPending}
               disabled={check.data?.verdict === 'stop'}
             >
-              {check.data?.verdict === 'warn' ? 'Start anyway' : 'Start'}
+              {check.data?.verdict === 'warn' ? t`Start anyway` : t`Start`}
             </Button>
           </Group>
         </Stack>
@@ -88,7 +89,7 @@ const ICONS = { go: CircleCheck, warn: TriangleAlert, stop: CircleX };
 
 function Checks({ preflight: { checks } }: { preflight: Preflight }) {
   return (
-    <ul className={classes.checks} aria-label="Checks before the start">
+    <ul className={classes.checks} aria-label={t`Checks before the start`}>
       {checks.map(({ name, verdict, message }) => {
         const Icon = ICONS[verdict];
         return (

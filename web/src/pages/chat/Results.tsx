@@ -1,4 +1,5 @@
 /** Charts, rows and files of a turn, below its answer. */
+import { plural, t } from '@lingui/core/macro';
 import { Skeleton } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Turn } from '@/api/chat-types';
@@ -46,11 +47,12 @@ export function Results({ turn }: { turn: Turn }) {
           // An answer that shows rows already does not need them twice.
           <details open={!hasTable(turn.answer)} className={classes.rows}>
             <summary>
-              {formats.number(table.rowsInAll)} {table.rowsInAll === 1 ? 'row' : 'rows'}
+              {formats.number(table.rowsInAll)}{' '}
+              {plural(table.rowsInAll, { one: `row`, other: `rows` })}
               {table.rowsInAll > table.table.rows.length &&
-                `, the first ${formats.number(table.table.rows.length)} here`}
+                t`, the first ${formats.number(table.table.rows.length)} here`}
             </summary>
-            <RowsTable label={`Rows: ${table.title}`} table={table.table} />
+            <RowsTable label={t`Rows: ${table.title}`} table={table.table} />
           </details>
         ))}
       {files.length > 0 && <Artifacts runId={turn.run_id} artifacts={files} />}

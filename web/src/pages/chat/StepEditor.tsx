@@ -1,4 +1,5 @@
 /** One step of a plan as a form: what is done, by whom, with which tool, what the tool is given, and after what. */
+import { t } from '@lingui/core/macro';
 import {
   ActionIcon,
   Alert,
@@ -56,14 +57,14 @@ export function StepEditor(props: Props) {
   const others = options.tools.filter(
     ({ name }) => name !== tool?.name && (agent?.tools.includes(name) ?? false),
   );
-  const name = step.title === '' ? 'new step' : step.title;
+  const name = step.title === '' ? t`new step` : step.title;
   const onKeys = (event: KeyboardEvent) => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
     onMove(event.key === 'ArrowUp' ? -1 : 1);
   };
   return (
-    <fieldset className={classes.step} aria-label={`Step ${number}: ${name}`}>
+    <fieldset className={classes.step} aria-label={t`Step ${number}: ${name}`}>
       <StepHead {...props} name={name} onKeys={onKeys} />
       {problems && problems.others.length > 0 && (
         <Alert role="alert" color="red" variant="light">
@@ -71,7 +72,7 @@ export function StepEditor(props: Props) {
         </Alert>
       )}
       <TextInput
-        label="What is done"
+        label={t`What is done`}
         value={step.title}
         maxLength={200}
         withAsterisk
@@ -79,7 +80,7 @@ export function StepEditor(props: Props) {
         onChange={({ currentTarget }) => onChange({ ...step, title: currentTarget.value })}
       />
       <Textarea
-        label="Why"
+        label={t`Why`}
         value={step.reason}
         maxLength={1000}
         autosize
@@ -90,19 +91,19 @@ export function StepEditor(props: Props) {
       />
       <div className={classes.pair}>
         <Select
-          label="Tool"
+          label={t`Tool`}
           data={options.tools.map(titled)}
           value={tool?.name ?? null}
           searchable
           allowDeselect={false}
-          placeholder="Choose a tool"
+          placeholder={t`Choose a tool`}
           description={tool?.description}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           error={fields.tools}
           onChange={(next) => next !== null && onChange(withTool(step, next, options))}
         />
         <Select
-          label="Agent"
+          label={t`Agent`}
           data={options.agents
             .filter(({ tools }) => !tool || tools.includes(tool.name))
             .map(titled)}
@@ -140,19 +141,19 @@ export function StepEditor(props: Props) {
       )}
       <div className={classes.pair}>
         <MultiSelect
-          label="If the tool fails"
+          label={t`If the tool fails`}
           data={others.map(titled)}
           value={step.fallback_tools}
           searchable
-          placeholder={step.fallback_tools.length === 0 ? 'Nothing else is tried' : ''}
+          placeholder={step.fallback_tools.length === 0 ? t`Nothing else is tried` : ''}
           error={fields.fallback_tools}
           onChange={(next) => onChange({ ...step, fallback_tools: next })}
         />
         <MultiSelect
-          label="Works on the result of"
+          label={t`Works on the result of`}
           data={needable(step, earlier)}
           value={step.needs}
-          placeholder={step.needs.length === 0 ? 'No other step' : ''}
+          placeholder={step.needs.length === 0 ? t`No other step` : ''}
           disabled={earlier.length === 0 && step.needs.length === 0}
           error={fields.needs}
           onChange={(next) => onChange({ ...step, needs: next })}
@@ -171,12 +172,12 @@ function StepHead({ step, number, count, name, onMove, onRemove, onKeys }: HeadP
   return (
     <div className={classes.head}>
       <Text size="xs" fw={600} c="dimmed" flex={1}>
-        Step {number}
+        {t`Step ${number}`}
       </Text>
       <Act
         id={moverId(step.uid, -1)}
-        label={`Move up: ${name}`}
-        hint="Move up (Alt ↑)"
+        label={t`Move up: ${name}`}
+        hint={t`Move up (Alt ↑)`}
         isOff={number === 1}
         onKeys={onKeys}
         onClick={() => onMove(-1)}
@@ -185,15 +186,15 @@ function StepHead({ step, number, count, name, onMove, onRemove, onKeys }: HeadP
       </Act>
       <Act
         id={moverId(step.uid, 1)}
-        label={`Move down: ${name}`}
-        hint="Move down (Alt ↓)"
+        label={t`Move down: ${name}`}
+        hint={t`Move down (Alt ↓)`}
         isOff={number === count}
         onKeys={onKeys}
         onClick={() => onMove(1)}
       >
         <ArrowDown size={14} aria-hidden />
       </Act>
-      <Act label={`Remove: ${name}`} hint="Remove" onKeys={onKeys} onClick={onRemove}>
+      <Act label={t`Remove: ${name}`} hint={t`Remove`} onKeys={onKeys} onClick={onRemove}>
         <Trash2 size={14} aria-hidden />
       </Act>
     </div>
@@ -238,7 +239,7 @@ function titledSteps(steps: DraftStep[]) {
 function needable(step: DraftStep, earlier: DraftStep[]) {
   const known = titledSteps(earlier);
   const lost = step.needs.filter((id) => !known.some(({ value }) => value === id));
-  return [...known, ...lost.map((id) => ({ value: id, label: `${id} (comes later)` }))];
+  return [...known, ...lost.map((id) => ({ value: id, label: t`${id} (comes later)` }))];
 }
 
 interface ArgumentsProps {
@@ -269,10 +270,10 @@ function ToolArguments(props: ArgumentsProps) {
     if (Object.keys(found.problems).length === 0) onChange(found.arguments);
   };
   return (
-    <div className={classes.arguments} role="group" aria-label={`What ${tool.title} is given`}>
+    <div className={classes.arguments} role="group" aria-label={t`What ${tool.title} is given`}>
       <div className={classes.head}>
         <Text size="xs" fw={600} c="dimmed" flex={1}>
-          {tool.title} is given
+          {t`${tool.title} is given`}
         </Text>
         <RiskChip risk={tool.risk} />
       </div>

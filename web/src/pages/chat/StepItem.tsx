@@ -1,4 +1,5 @@
 /** One step of a plan: who does it with which tools and why, how it stands, and its calls. */
+import { t } from '@lingui/core/macro';
 import { Button, Switch, Text } from '@mantine/core';
 import { Undo2 } from 'lucide-react';
 import type { PlanStep, Turn, TurnStep } from '@/api/chat-types';
@@ -56,17 +57,17 @@ export function StepItem(props: Props) {
           <Button
             size="compact-xs"
             variant="subtle"
-            aria-label={`Only this step: ${step.title}`}
+            aria-label={t`Only this step: ${step.title}`}
             onClick={onOnly}
           >
-            Only this
+            {t`Only this`}
           </Button>
         )}
         {onSkip && (
           <Switch
             size="xs"
-            label="Do it"
-            aria-label={`Do it: ${step.title}`}
+            label={t`Do it`}
+            aria-label={t`Do it: ${step.title}`}
             checked={isSkipped !== true}
             onChange={({ currentTarget }) => onSkip(!currentTarget.checked)}
           />
@@ -108,22 +109,22 @@ function StepFacts({ step, planned }: { step: TurnStep; planned: PlanStep | unde
         <code key={tool}>{tool}</code>
       ))}
       {step.fallback_tools.length > 0 && (
-        <span title="Used only when the planned tools fail">
-          else {step.fallback_tools.join(', ')}
+        <span title={t`Used only when the planned tools fail`}>
+          {t`else ${step.fallback_tools.join(', ')}`}
         </span>
       )}
-      {planned?.skill != null && <span>skill {planned.skill}</span>}
-      {planned && planned.needs.length > 0 && <span>after {planned.needs.join(', ')}</span>}
+      {planned?.skill != null && <span>{t`skill ${planned.skill}`}</span>}
+      {planned && planned.needs.length > 0 && <span>{t`after ${planned.needs.join(', ')}`}</span>}
       {planned?.open && Object.keys(planned.open).length > 0 && (
-        <span title="Found on the way; what else the tool could be given stays empty">
-          finds {foundIn(planned.open)}
+        <span title={t`Found on the way; what else the tool could be given stays empty`}>
+          {t`finds ${foundIn(planned.open)}`}
         </span>
       )}
       {planned && (planned.reason !== '' || known) && (
         <details className={classes.why}>
-          <summary>Why</summary>
+          <summary>{t`Why`}</summary>
           {planned.reason !== '' && <p>{planned.reason}</p>}
-          {known && <JsonTree label="Arguments known so far" value={planned.arguments} />}
+          {known && <JsonTree label={t`Arguments known so far`} value={planned.arguments} />}
         </details>
       )}
     </div>
@@ -146,7 +147,7 @@ function RollBack({ step, turn }: { step: TurnStep; turn: Turn }) {
         loading={rollback.isPending}
         onClick={() => void (isUndone ? rollback.redo(step.title) : rollback.undo(step.title))}
       >
-        {isUndone ? 'Do again' : 'Roll back'}
+        {isUndone ? t`Do again` : t`Roll back`}
       </Button>
       {rollback.dialog}
     </>

@@ -1,4 +1,5 @@
 /** What could be said next, one click each. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { Lightbulb } from 'lucide-react';
 import type { Suggestion } from '@/api/chat-types';
@@ -14,7 +15,7 @@ export function SuggestionChips({ suggestions, onSay }: Props) {
   const mayAsk = useMay('operator');
   if (suggestions.length === 0 || !mayAsk) return null;
   return (
-    <ul className={classes.suggestions} aria-label="Suggested next">
+    <ul className={classes.suggestions} aria-label={t`Suggested next`}>
       {suggestions.map(({ title, message }) => (
         <li key={message}>
           <Button

@@ -1,4 +1,5 @@
 /** The conversations of the project: searched, opened, renamed, deleted. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Menu, Skeleton, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
@@ -44,18 +45,18 @@ export function ThreadList({ projectId, current, onNew, onPick }: Props) {
           variant="default"
           fullWidth
           leftSection={<SquarePen size={14} aria-hidden />}
-          title="Ctrl+Shift+O"
+          title={t`Ctrl+Shift+O`}
           onClick={() => {
             onNew();
             onPick?.();
           }}
         >
-          New conversation
+          {t`New conversation`}
         </Button>
       )}
       <TextInput
-        aria-label="Search conversations"
-        placeholder="Search"
+        aria-label={t`Search conversations`}
+        placeholder={t`Search`}
         leftSection={<Search size={14} aria-hidden />}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
@@ -66,10 +67,10 @@ export function ThreadList({ projectId, current, onNew, onPick }: Props) {
       {query.isPending && <Skeleton height={16} aria-busy />}
       {query.data && threads.length === 0 && (
         <Text size="sm" c="dimmed" px="xs">
-          {search === '' ? 'No conversation yet.' : 'No conversation has these words.'}
+          {search === '' ? t`No conversation yet.` : t`No conversation has these words.`}
         </Text>
       )}
-      <ul className={classes.list} aria-label="Conversations">
+      <ul className={classes.list} aria-label={t`Conversations`}>
         {threads.map((thread) => (
           <ThreadItem
             key={thread.id}
@@ -96,7 +97,7 @@ function ThreadItem({ projectId, thread, isCurrent, onPick }: ItemProps) {
   const [isRenaming, setRenaming] = useState(false);
   const mayChange = useMay('operator');
   const drop = useDelete(projectId, thread, isCurrent);
-  const title = thread.title || 'Without a title';
+  const title = thread.title || t`Without a title`;
   if (isRenaming) {
     return (
       <li className={classes.item}>
@@ -124,14 +125,14 @@ function ThreadItem({ projectId, thread, isCurrent, onPick }: ItemProps) {
               variant="subtle"
               color="gray"
               className={classes.more}
-              aria-label={`More about ${title}`}
+              aria-label={t`More about ${title}`}
             >
               <Ellipsis size={15} aria-hidden />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setRenaming(true)}>Rename</Menu.Item>
-            <Menu.Item onClick={() => void drop()}>Delete</Menu.Item>
+            <Menu.Item onClick={() => setRenaming(true)}>{t`Rename`}</Menu.Item>
+            <Menu.Item onClick={() => void drop()}>{t`Delete`}</Menu.Item>
           </Menu.Dropdown>
         </Menu>
       )}
@@ -154,7 +155,7 @@ function useDelete(projectId: string, { id, title }: Thread, isCurrent: boolean)
       await deleteThread(projectId, id);
       if (isCurrent) await navigate({ to: projectPath(projectId, 'chat') });
       await refresh();
-      offerUndo({ message: `“${title}” deleted`, undo: bringBack, undone: 'It is back' });
+      offerUndo({ message: t`“${title}” deleted`, undo: bringBack, undone: t`It is back` });
     } catch (error) {
       showFailure(error);
     }
@@ -181,7 +182,7 @@ function RenameForm({ projectId, thread, onDone }: RenameProps) {
   return (
     <form onSubmit={submit} className={classes.rename}>
       <TextInput
-        aria-label="Title of the conversation"
+        aria-label={t`Title of the conversation`}
         value={title}
         maxLength={200}
         data-autofocus

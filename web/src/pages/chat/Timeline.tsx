@@ -1,4 +1,5 @@
 /** When what happened in a turn, call by call. */
+import { t } from '@lingui/core/macro';
 import { Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Turn } from '@/api/chat-types';
@@ -24,10 +25,10 @@ export function Timeline({ turn }: { turn: Turn }) {
     return phase === null ? [] : [{ call, phase }];
   });
   return (
-    <ol className={classes.timeline} aria-label="Timeline">
+    <ol className={classes.timeline} aria-label={t`Timeline`}>
       <li>
         <time dateTime={turn.created_at}>{formats.time(turn.created_at)}</time>
-        <Text size="xs">Asked</Text>
+        <Text size="xs">{t`Asked`}</Text>
       </li>
       {happened.map(({ call, phase }) => (
         <li key={call.key}>
@@ -45,7 +46,7 @@ export function Timeline({ turn }: { turn: Turn }) {
       {turn.ended_at !== null && (
         <li>
           <time dateTime={turn.ended_at}>{formats.time(turn.ended_at)}</time>
-          <Text size="xs">Ended</Text>
+          <Text size="xs">{t`Ended`}</Text>
         </li>
       )}
     </ol>

@@ -1,4 +1,5 @@
 /** What a turn cost, when what happened, and what can be done with it. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Anchor, Text, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Check, Clock, Copy, GitBranch, Redo2, RotateCw, Undo2 } from 'lucide-react';
@@ -39,17 +40,17 @@ export function TurnFooter({ turn, isLast, actions }: Props) {
           {costText(turn.cost)}
         </Text>
         {answer !== null && (
-          <Act label={copied ? 'Copied' : 'Copy the answer'} onClick={() => void copy(answer)}>
+          <Act label={copied ? t`Copied` : t`Copy the answer`} onClick={() => void copy(answer)}>
             {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
           </Act>
         )}
         {mayAsk && (
-          <Act label="Answer again" onClick={() => actions.onAgain(turn)}>
+          <Act label={t`Answer again`} onClick={() => actions.onAgain(turn)}>
             <RotateCw size={14} aria-hidden />
           </Act>
         )}
         {mayAsk && !isLast && (
-          <Act label="Go on from here" onClick={() => actions.onBranch(turn)}>
+          <Act label={t`Go on from here`} onClick={() => actions.onBranch(turn)}>
             <GitBranch size={14} aria-hidden />
           </Act>
         )}
@@ -64,14 +65,14 @@ export function TurnFooter({ turn, isLast, actions }: Props) {
         )}
         <UndoTurn turn={turn} />
         <Act
-          label={isTimed ? 'Hide the timeline' : 'Timeline'}
+          label={isTimed ? t`Hide the timeline` : t`Timeline`}
           isExpanded={isTimed}
           onClick={() => setTimed(!isTimed)}
         >
           <Clock size={14} aria-hidden />
         </Act>
         <Anchor component={Link} to={projectPath(project.id, 'runs', turn.run_id)} size="xs">
-          Run
+          {t`Run`}
         </Anchor>
       </div>
       {isTimed && <Timeline turn={turn} />}
@@ -117,7 +118,7 @@ function UndoTurn({ turn }: { turn: Turn }) {
     <>
       {isUndone ? (
         <Act
-          label="Redo what was changed"
+          label={t`Redo what was changed`}
           loading={rollback.isPending}
           onClick={() => void rollback.redo(turn.message)}
         >
@@ -125,7 +126,7 @@ function UndoTurn({ turn }: { turn: Turn }) {
         </Act>
       ) : (
         <Act
-          label="Undo what was changed"
+          label={t`Undo what was changed`}
           loading={rollback.isPending}
           onClick={() => void rollback.undo(turn.message)}
         >

@@ -1,4 +1,5 @@
 /** One message and everything that came of it. */
+import { t } from '@lingui/core/macro';
 import { Alert, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
@@ -124,7 +125,7 @@ function HowDone({ isOpen, children }: { isOpen: boolean; children: ReactNode })
       open={wanted || isOpen}
       onToggle={({ currentTarget }) => setWanted(currentTarget.open)}
     >
-      <summary>How this was done</summary>
+      <summary>{t`How this was done`}</summary>
       {(wanted || isOpen) && children}
     </details>
   );
@@ -145,7 +146,7 @@ function Failed({ error }: { error: { code: string; message: string } }) {
       role="alert"
       color="red"
       variant="light"
-      title="It did not work"
+      title={t`It did not work`}
       icon={<TriangleAlert size={16} aria-hidden />}
     >
       <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>

@@ -1,4 +1,5 @@
 /** What a turn waits for, answered in place. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { Hand } from 'lucide-react';
 import type { Turn } from '@/api/chat-types';
@@ -39,7 +40,7 @@ export function OtherWaits({ turn, waiting }: { turn: Turn; waiting: Waiting[] }
     <div key={key} className={classes.progress}>
       <Hand size={14} aria-hidden />
       <Text size="sm" c="dimmed">
-        Waiting: {reason}
+        {t`Waiting: ${reason}`}
       </Text>
     </div>
   ));

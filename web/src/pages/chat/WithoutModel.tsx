@@ -1,4 +1,5 @@
 /** Says calmly that no model is set up, what works anyway, and where to add one; nothing waits for it. */
+import { t } from '@lingui/core/macro';
 import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -20,16 +21,16 @@ export function WithoutModel() {
   const mayAdd = useMay('admin');
   if (!isWithout) return null;
   return (
-    <div className={classes.note} role="note" aria-label="Without a model">
+    <div className={classes.note} role="note" aria-label={t`Without a model`}>
       <Info size={14} aria-hidden />
       <div>
-        No language model is set up. Simple questions, recipes and playbooks work without one.{' '}
+        {t`No language model is set up. Simple questions, recipes and playbooks work without one. `}
         {mayAdd ? (
           <Anchor component={Link} to={projectPath(project.id, 'models')} inherit>
-            Add a model
+            {t`Add a model`}
           </Anchor>
         ) : (
-          'An admin of this project can add one.'
+          t`An admin of this project can add one.`
         )}
       </div>
     </div>

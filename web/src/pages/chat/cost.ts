@@ -1,4 +1,5 @@
 /** What a turn used, in one line. */
+import { t } from '@lingui/core/macro';
 import type { TurnCost } from '@/api/chat-types';
 import { durationText } from '@/components/duration';
 
@@ -14,8 +15,9 @@ export function usdText(usd: string): string {
 export function costText({ usd, is_priced: isPriced, tokens, seconds }: TurnCost): string {
   const parts = [];
   if (seconds > 0) parts.push(durationText(seconds * 1000));
-  if (tokens > 0) parts.push(`${tokens.toLocaleString('en')} tokens`);
-  if (usd === null && tokens > 0) parts.push('price unknown');
-  if (usd !== null && Number(usd) > 0) parts.push(`${isPriced ? '' : 'more than '}${usdText(usd)}`);
+  if (tokens > 0) parts.push(t`${tokens.toLocaleString('en')} tokens`);
+  if (usd === null && tokens > 0) parts.push(t`price unknown`);
+  if (usd !== null && Number(usd) > 0)
+    parts.push(`${isPriced ? '' : t`more than `}${usdText(usd)}`);
   return parts.join(' · ');
 }

@@ -1,18 +1,19 @@
 /** Keys of a turn's journal in words. */
+import { t } from '@lingui/core/macro';
 import type { Turn } from '@/api/chat-types';
 import { stepOf } from './turn-events';
 
 const PHASES: [RegExp, string][] = [
-  [/^context$/, 'Gathered what is known'],
-  [/^plan\/\d+\/review/, 'Review of the plan'],
-  [/^plan\/\d+\/repair/, 'Asked the planner once more'],
-  [/^plan\/\d+\/request/, 'Asked the planner'],
-  [/^plan\/1$/, 'Planned'],
-  [/^plan\/\d+$/, 'Planned again'],
-  [/^answer\/request/, 'Asked a model for the answer'],
-  [/^answer$/, 'Put the answer into words'],
-  [/\/model\/\d+/, 'Asked a model'],
-  [/\/deviation\/\d+/, 'Deviation'],
+  [/^context$/, t`Gathered what is known`],
+  [/^plan\/\d+\/review/, t`Review of the plan`],
+  [/^plan\/\d+\/repair/, t`Asked the planner once more`],
+  [/^plan\/\d+\/request/, t`Asked the planner`],
+  [/^plan\/1$/, t`Planned`],
+  [/^plan\/\d+$/, t`Planned again`],
+  [/^answer\/request/, t`Asked a model for the answer`],
+  [/^answer$/, t`Put the answer into words`],
+  [/\/model\/\d+/, t`Asked a model`],
+  [/\/deviation\/\d+/, t`Deviation`],
 ];
 
 /** Null for what only keeps the books. */

@@ -1,4 +1,5 @@
 /** What a person changed about a plan, step by step. */
+import { t } from '@lingui/core/macro';
 import type { Plan, PlanStep } from '@/api/chat-types';
 import { foundIn } from './plan-facts';
 
@@ -26,14 +27,14 @@ const NOTHING: PlanChanges = {
 };
 
 const FIELDS = [
-  ['title', 'Title'],
-  ['agent', 'Agent'],
-  ['tools', 'Tools'],
-  ['fallback_tools', 'Fallback tools'],
-  ['arguments', 'Arguments'],
-  ['open', 'Found on the way'],
-  ['needs', 'Works on'],
-  ['reason', 'Reason'],
+  ['title', t`Title`],
+  ['agent', t`Agent`],
+  ['tools', t`Tools`],
+  ['fallback_tools', t`Fallback tools`],
+  ['arguments', t`Arguments`],
+  ['open', t`Found on the way`],
+  ['needs', t`Works on`],
+  ['reason', t`Reason`],
 ] as const;
 
 export function changesOf(proposed: Plan | null, plan: Plan): PlanChanges {

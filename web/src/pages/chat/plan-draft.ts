@@ -1,4 +1,5 @@
 /** A plan while a person edits it: steps that are moved, added and taken out, and what the server says about each. */
+import { t } from '@lingui/core/macro';
 import type { Plan, PlanOptions, PlanStep } from '@/api/chat-types';
 import type { FieldError } from '@/api/errors';
 import type { FormValues } from '@/components/schema-form';
@@ -172,25 +173,25 @@ export function problemsAt(errors: FieldError[]): PlanProblems {
 /** What can be said before anything is sent. */
 export function problemsIn({ goal, steps }: Draft): FieldError[] {
   const found: FieldError[] = [];
-  if (goal.trim() === '') found.push({ pointer: '/plan/goal', message: 'A plan has a goal.' });
+  if (goal.trim() === '') found.push({ pointer: '/plan/goal', message: t`A plan has a goal.` });
   if (steps.length === 0) {
-    found.push({ pointer: '/plan/steps', message: 'A plan has at least one step; or reject it.' });
+    found.push({ pointer: '/plan/steps', message: t`A plan has at least one step; or reject it.` });
   }
   const earlier = new Set<string>();
   const titleOf = (id: string) => steps.find((step) => step.id === id)?.title ?? id;
   for (const [index, { id, title, needs, open = {} }] of steps.entries()) {
     if (title.trim() === '') {
-      found.push({ pointer: `/plan/steps/${index}/title`, message: 'Say what is done.' });
+      found.push({ pointer: `/plan/steps/${index}/title`, message: t`Say what is done.` });
     }
     const later = needs.find((need) => !earlier.has(need));
     if (later !== undefined) {
-      const message = `"${titleOf(later)}" comes later: move it up, or take it out here.`;
+      const message = t`"${titleOf(later)}" comes later: move it up, or take it out here.`;
       found.push({ pointer: `/plan/steps/${index}/needs`, message });
     }
     for (const [name, sources] of Object.entries(open)) {
       const other = sources.find((source) => !needs.includes(source));
       if (other === undefined) continue;
-      const message = `The step does not work on "${titleOf(other)}": add it below, or take it out here.`;
+      const message = t`The step does not work on "${titleOf(other)}": add it below, or take it out here.`;
       found.push({ pointer: `/plan/steps/${index}/open/${name}`, message });
     }
     earlier.add(id);

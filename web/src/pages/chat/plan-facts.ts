@@ -1,20 +1,21 @@
 /** What is to be known about the plans of a turn: who made them, how far they are. */
+import { t } from '@lingui/core/macro';
 import { BookOpenCheck, LifeBuoy, type LucideIcon, Sparkles, UserRound } from 'lucide-react';
 import type { MadeBy, PlanStep, Turn, TurnPlan, TurnStep } from '@/api/chat-types';
 
 export const MAKERS: Record<MadeBy, { word: string; icon: LucideIcon; title: string }> = {
   model: {
-    word: 'Planned by a model',
+    word: t`Planned by a model`,
     icon: Sparkles,
-    title: 'A model proposed it; it was checked',
+    title: t`A model proposed it; it was checked`,
   },
-  rules: { word: 'Planned by rules', icon: BookOpenCheck, title: 'Made without a model' },
+  rules: { word: t`Planned by rules`, icon: BookOpenCheck, title: t`Made without a model` },
   fallback: {
-    word: 'Fallback plan',
+    word: t`Fallback plan`,
     icon: LifeBuoy,
-    title: 'What the model proposed did not hold; rules made this one',
+    title: t`What the model proposed did not hold; rules made this one`,
   },
-  person: { word: 'From a recipe', icon: UserRound, title: 'A person chose it ready-made' },
+  person: { word: t`From a recipe`, icon: UserRound, title: t`A person chose it ready-made` },
 };
 
 export function stepsOf({ steps }: Turn, { branch }: TurnPlan): TurnStep[] {
@@ -52,6 +53,6 @@ export function completionOf(steps: TurnStep[]): number {
 /** What a step finds on the way, each with the steps in whose results it is. */
 export function foundIn(open: Record<string, string[]> = {}): string {
   return Object.entries(open)
-    .map(([name, steps]) => (steps.length > 0 ? `${name} in ${steps.join(', ')}` : name))
+    .map(([name, steps]) => (steps.length > 0 ? t`${name} in ${steps.join(', ')}` : name))
     .join('; ');
 }

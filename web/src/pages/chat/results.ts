@@ -1,4 +1,5 @@
 /** What of a turn is worth showing beside its answer: charts, the last table, files. */
+import { t } from '@lingui/core/macro';
 import type { Turn, TurnCall } from '@/api/chat-types';
 import type { Artifact } from '@/api/run-types';
 import { tableOf, type ValueTable } from '@/components/value-table';
@@ -22,7 +23,7 @@ export function chartIn(value: unknown): Omit<Chart, 'key'> | null {
   if (typeof value !== 'object' || value === null || !('spec' in value)) return null;
   const { spec } = value;
   if (typeof spec !== 'object' || spec === null || !('$schema' in spec)) return null;
-  const about = 'description' in value ? String(value.description) : 'Chart';
+  const about = 'description' in value ? String(value.description) : t`Chart`;
   return { spec, description: about };
 }
 

@@ -1,4 +1,5 @@
 /** Takes back what calls of a turn changed, the last one first, and does it again; asks only where others built upon it. */
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Turn } from '@/api/chat-types';
@@ -47,7 +48,7 @@ export function useRollback(
     working(async () => {
       const undone = (await actions()).filter((action) => action.undone);
       for (const { key } of undone) await redoing.mutateAsync({ key });
-      showDone(undone.length === 0 ? 'There is nothing to do again' : `Done again: ${what}`);
+      showDone(undone.length === 0 ? t`There is nothing to do again` : t`Done again: ${what}`);
     });
   const undo = (what: string): Promise<void> =>
     working(async () => {
@@ -58,8 +59,8 @@ export function useRollback(
         if (mergeRows === null) return;
         await undoing.mutateAsync({ key: action.key, mergeRows });
       }
-      if (done.length === 0) showDone('There is nothing to undo');
-      else offerUndo({ message: `Undone: ${what}`, label: 'Redo', undo: () => redo(what) });
+      if (done.length === 0) showDone(t`There is nothing to undo`);
+      else offerUndo({ message: t`Undone: ${what}`, label: t`Redo`, undo: () => redo(what) });
     });
   return { mayTurn, isPending, undo, redo, dialog: <DependantsDialog asking={asking} /> };
 }

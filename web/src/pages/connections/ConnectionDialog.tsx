@@ -1,4 +1,5 @@
 /** Adds a connection or changes one: first its kind, then the form that the kind brings. */
+import { t } from '@lingui/core/macro';
 import { Alert, Modal, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -29,7 +30,7 @@ interface Props {
 
 export function ConnectionDialog(props: Props) {
   const { opened, changed, onClose } = props;
-  const title = changed === null ? 'Add a connection' : `Change ${changed.name}`;
+  const title = changed === null ? t`Add a connection` : t`Change ${changed.name}`;
   return (
     <Modal opened={opened} onClose={onClose} title={title} size="lg">
       <Content {...props} key={changed?.id ?? 'new'} />
@@ -48,8 +49,8 @@ function Content(props: Props) {
     <Stack>
       {changed === null && (
         <Select
-          label="Kind"
-          placeholder="Choose what to connect to"
+          label={t`Kind`}
+          placeholder={t`Choose what to connect to`}
           data={kinds.map((each) => ({ value: each.kind, label: each.title }))}
           value={chosen}
           description={kind?.description}
@@ -90,7 +91,7 @@ function ConnectionForm({
       { body: documentOf(kind, { name, hint, values, secrets }, changed), changed },
       {
         onSuccess: (saved) => {
-          showDone(`${saved.name} ${changed === null ? 'added' : 'changed'}`);
+          showDone(changed === null ? t`${saved.name} added` : t`${saved.name} changed`);
           onSaved(saved);
           onClose();
         },
@@ -98,17 +99,17 @@ function ConnectionForm({
     );
   };
   const needed = tried
-    ? Object.fromEntries(missing.map((field) => [field, 'This is needed.']))
+    ? Object.fromEntries(missing.map((field) => [field, t`This is needed.`]))
     : {};
   const errors = { ...needed, ...fieldMessages(save.error) };
-  const nameError = tried && name.trim() === '' ? 'Give it a name.' : errors.name;
+  const nameError = tried && name.trim() === '' ? t`Give it a name.` : errors.name;
   return (
     <form onSubmit={submit} autoComplete="off" noValidate>
       <Stack>
         <TextInput
-          label="Name"
-          description="Tools and playbooks refer to it by this: small letters, digits, - and _."
-          placeholder="warehouse"
+          label={t`Name`}
+          description={t`Tools and playbooks refer to it by this: small letters, digits, - and _.`}
+          placeholder={t`warehouse`}
           withAsterisk
           value={name}
           error={nameError}
@@ -129,29 +130,28 @@ function ConnectionForm({
             withAsterisk={secret.required}
             autoComplete="new-password"
             value={secrets[secret.name] ?? ''}
-            error={tried && lacking.includes(secret) ? 'This is needed.' : errors[secret.name]}
+            error={tried && lacking.includes(secret) ? t`This is needed.` : errors[secret.name]}
             onChange={({ currentTarget }) =>
               setSecrets({ ...secrets, [secret.name]: currentTarget.value })
             }
           />
         ))}
         <TextInput
-          label="What it is for"
-          description="People and planners choose connections by these words."
+          label={t`What it is for`}
+          description={t`People and planners choose connections by these words.`}
           value={hint}
           onChange={({ currentTarget }) => setHint(currentTarget.value)}
         />
         {values.transport === 'stdio' && (
-          <Alert color="yellow" title="This starts a program on the machine that runs Steward">
+          <Alert color="yellow" title={t`This starts a program on the machine that runs Steward`}>
             <Text size="sm">
-              It runs with Steward’s own rights. It is not started before somebody who runs this
-              installation has accepted exactly this program.
+              {t`It runs with Steward’s own rights. It is not started before somebody who runs this installation has accepted exactly this program.`}
             </Text>
           </Alert>
         )}
         <FormError error={save.error} />
         <FormFooter
-          submit={changed === null ? 'Add' : 'Save'}
+          submit={changed === null ? t`Add` : t`Save`}
           isPending={save.isPending}
           onCancel={onClose}
         />
@@ -164,6 +164,6 @@ function ConnectionForm({
 function secretWords(description: string, kept: string | undefined): string {
   const words = description === '' ? '' : `${description} `;
   return kept === undefined
-    ? `${words}Kept as a secret of the project.`
-    : `${words}Left empty, the secret ${kept} stays.`;
+    ? t`${words}Kept as a secret of the project.`
+    : t`${words}Left empty, the secret ${kept} stays.`;
 }

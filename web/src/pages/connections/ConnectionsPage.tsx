@@ -1,4 +1,5 @@
 /** What the project may reach: listed with health, tested, changed, and found on the machine. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -36,12 +37,12 @@ function useActions(projectId: string) {
     test: ({ id, name }: Connection) =>
       check.mutate(id, {
         onSuccess: ({ worked, words }) => {
-          if (worked) showDone(`${name} works: ${words}`);
+          if (worked) showDone(t`${name} works: ${words}`);
           else
             showToast({
               tone: 'failure',
               shownFor: 10_000,
-              title: `${name} does not work`,
+              title: t`${name} does not work`,
               message: words,
             });
         },
@@ -53,9 +54,9 @@ function useActions(projectId: string) {
       remove.mutate(id, {
         onSuccess: () =>
           offerUndo({
-            message: `${name} deleted`,
+            message: t`${name} deleted`,
             undo: () => restore.mutateAsync(id),
-            undone: `${name} is back`,
+            undone: t`${name} is back`,
           }),
         onError: showFailure,
       });
@@ -82,23 +83,23 @@ export default function ConnectionsPage() {
     else if (!needsSignIn(connection)) actions.test(connection);
   };
   const columns: Column<Connection>[] = [
-    { id: 'name', header: 'Connection', cell: (connection) => <About connection={connection} /> },
+    { id: 'name', header: t`Connection`, cell: (connection) => <About connection={connection} /> },
     {
       id: 'health',
-      header: 'Health',
+      header: t`Health`,
       width: '10rem',
       cell: (connection) => <Health connection={connection} />,
     },
     {
       id: 'checks',
-      header: 'Latest checks',
+      header: t`Latest checks`,
       width: '9rem',
       hideBelow: 'md',
       cell: (connection) => <Timeline connection={connection} />,
     },
     {
       id: 'actions',
-      header: 'Test, change or delete',
+      header: t`Test, change or delete`,
       quietHeader: true,
       align: 'end',
       width: '21rem',
@@ -119,23 +120,23 @@ export default function ConnectionsPage() {
   ];
   const add = mayManage && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-      Add a connection
+      {t`Add a connection`}
     </Button>
   );
   return (
     <Page
-      title="Connections"
-      description="Databases, storage, mail, Slack, APIs and MCP servers that tools and playbooks use by name. Passwords and keys are kept as secrets and never shown."
+      title={t`Connections`}
+      description={t`Databases, storage, mail, Slack, APIs and MCP servers that tools and playbooks use by name. Passwords and keys are kept as secrets and never shown.`}
       actions={add}
     >
       <DataTable
-        label="Connections"
+        label={t`Connections`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Cable} picture="cards" title="No connections yet" action={add}>
-            Connect a database to ask it questions and load its tables, or Slack to send results.
+          <EmptyState icon={Cable} picture="cards" title={t`No connections yet`} action={add}>
+            {t`Connect a database to ask it questions and load its tables, or Slack to send results.`}
           </EmptyState>
         }
       />
@@ -177,9 +178,9 @@ function About({ connection }: { connection: Connection }) {
           component={Link}
           to={projectPath(project.id, 'overview', 'connector', encodeURIComponent(name))}
           size="xs"
-          aria-label={`Calls and errors of ${name}`}
+          aria-label={t`Calls and errors of ${name}`}
         >
-          Calls and errors
+          {t`Calls and errors`}
         </Anchor>
       )}
       <SignInStatus connection={connection} />
@@ -207,28 +208,28 @@ function Actions(props: ActionsProps) {
     <Group gap={4} justify="flex-end">
       {mayManage && <SignInButton projectId={props.projectId} connection={connection} />}
       {connection.kind === 'mcp' && (
-        <Button {...look} aria-label={`Tools of ${name}`} onClick={onTools}>
-          Tools
+        <Button {...look} aria-label={t`Tools of ${name}`} onClick={onTools}>
+          {t`Tools`}
         </Button>
       )}
       {mayTest && (
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Test ${name}`}
+          aria-label={t`Test ${name}`}
           loading={isTesting}
           onClick={onTest}
         >
-          Test
+          {t`Test`}
         </Button>
       )}
       {mayManage && (
         <>
-          <Button {...look} aria-label={`Change ${name}`} onClick={onChange}>
-            Change
+          <Button {...look} aria-label={t`Change ${name}`} onClick={onChange}>
+            {t`Change`}
           </Button>
-          <Button {...look} aria-label={`Delete ${name}`} onClick={onDelete}>
-            Delete
+          <Button {...look} aria-label={t`Delete ${name}`} onClick={onDelete}>
+            {t`Delete`}
           </Button>
         </>
       )}

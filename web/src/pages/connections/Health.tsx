@@ -1,4 +1,6 @@
 /** Whether a connection works, now and in its latest checks. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Text, Tooltip } from '@mantine/core';
 import { CircleCheck, CircleHelp, CircleX } from 'lucide-react';
 import type { Connection } from '@/api/connections';
@@ -8,9 +10,9 @@ import { RelativeTime } from '@/components/Moment';
 import classes from './connections.module.css';
 
 const LOOKS = {
-  working: { word: 'Works', icon: CircleCheck, tone: 'good' },
-  failing: { word: 'Fails', icon: CircleX, tone: 'bad' },
-  unknown: { word: 'Not tested', icon: CircleHelp, tone: 'neutral' },
+  working: { word: t`Works`, icon: CircleCheck, tone: 'good' },
+  failing: { word: t`Fails`, icon: CircleX, tone: 'bad' },
+  unknown: { word: t`Not tested`, icon: CircleHelp, tone: 'neutral' },
 } as const;
 
 export function Health({ connection }: { connection: Connection }) {
@@ -21,7 +23,9 @@ export function Health({ connection }: { connection: Connection }) {
       <Chip {...LOOKS[state]} title={latest?.words} />
       {latest && (
         <Text size="xs" c="dimmed" component="div">
-          <RelativeTime value={latest.at} />, {latest.milliseconds} ms
+          <Trans>
+            <RelativeTime value={latest.at} />, {latest.milliseconds} ms
+          </Trans>
         </Text>
       )}
     </>
@@ -38,7 +42,7 @@ export function Timeline({ connection }: { connection: Connection }) {
     <span
       className={classes.timeline}
       role="img"
-      aria-label={`${checks.length - failed} of the last ${checks.length} checks worked`}
+      aria-label={t`${checks.length - failed} of the last ${checks.length} checks worked`}
     >
       {checks.map(({ id, worked, words, at }) => (
         <Tooltip key={id} label={`${formats.dateTime(at)}: ${words}`} multiline maw="22rem">

@@ -1,4 +1,5 @@
 /** What is configured on this machine already: shown with its secrets masked, used only once accepted. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Code, Group, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
@@ -35,19 +36,19 @@ export function Proposals({ projectId, onAccepted }: Props) {
       loading={look.isPending}
       onClick={() => look.mutate(undefined, { onError: showFailure })}
     >
-      Look again
+      {t`Look again`}
     </Button>
   );
   return (
     <Section
-      title="Found on this machine"
-      description="In the environment and in other programs’ settings. Only you see this, and nothing of it is used before you accept it."
+      title={t`Found on this machine`}
+      description={t`In the environment and in other programs’ settings. Only you see this, and nothing of it is used before you accept it.`}
       actions={again}
       framed
     >
       {query.data.length === 0 ? (
         <Text size="sm" c="dimmed" p="md">
-          Steward found no other connections.
+          {t`Steward found no other connections.`}
         </Text>
       ) : (
         <ul className={classes.proposals}>
@@ -73,15 +74,15 @@ function Found({ projectId, proposal, onAccepted }: Props & { proposal: Proposal
   // An accepted or dismissed proposal leaves the list, and callbacks of what has left are not called: promises are.
   const onAccept = () =>
     void accept.mutateAsync({ id, settings: given }).then((made) => {
-      showDone(`${made.name} added`);
+      showDone(t`${made.name} added`);
       onAccepted(made);
     }, showFailure);
   const onDismiss = () =>
     void dismiss.mutateAsync(id).then(() => {
       offerUndo({
-        message: `${name} dismissed`,
+        message: t`${name} dismissed`,
         undo: () => bringBack.mutateAsync(id),
-        undone: `${name} is back`,
+        undone: t`${name} is back`,
       });
     }, showFailure);
   return (
@@ -91,7 +92,7 @@ function Found({ projectId, proposal, onAccepted }: Props & { proposal: Proposal
           {title}: {name}
         </Text>
         <Text size="xs" c="dimmed" className={classes.place}>
-          From {found_in}
+          {t`From ${found_in}`}
         </Text>
         {shown.length > 0 && (
           <Code block fz="xs" mt={4} className={classes.place} style={{ whiteSpace: 'pre-wrap' }}>
@@ -114,7 +115,7 @@ function Found({ projectId, proposal, onAccepted }: Props & { proposal: Proposal
             mt={6}
             size="xs"
             maw="18rem"
-            label={`Say the ${field}`}
+            label={t`Say the ${field}`}
             value={given[field] ?? ''}
             onChange={({ currentTarget }) => setGiven({ ...given, [field]: currentTarget.value })}
           />
@@ -124,22 +125,22 @@ function Found({ projectId, proposal, onAccepted }: Props & { proposal: Proposal
         {kind !== 'model' && refused === '' && (
           <Button
             size="compact-sm"
-            aria-label={`Accept ${name}`}
+            aria-label={t`Accept ${name}`}
             disabled={incomplete}
             loading={accept.isPending}
             onClick={onAccept}
           >
-            Accept
+            {t`Accept`}
           </Button>
         )}
         <Button
           size="compact-sm"
           variant="subtle"
           color="gray"
-          aria-label={`Dismiss ${name}`}
+          aria-label={t`Dismiss ${name}`}
           onClick={onDismiss}
         >
-          Dismiss
+          {t`Dismiss`}
         </Button>
       </Group>
     </li>

@@ -1,4 +1,5 @@
 /** Tools of an MCP server: what it says of them, what was accepted, and how risky an admin judges them. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Code, Drawer, Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check, CircleDashed, CircleOff, RotateCw, TriangleAlert, Wrench } from 'lucide-react';
@@ -25,10 +26,10 @@ import classes from './connections.module.css';
 import { proposedRoles, saidRoles, ToolRoles } from './ToolRoles';
 
 const STATES = {
-  new: { word: 'Not accepted', icon: CircleDashed, tone: 'neutral' },
-  accepted: { word: 'Accepted', icon: Check, tone: 'good' },
-  changed: { word: 'Changed since', icon: TriangleAlert, tone: 'bad' },
-  gone: { word: 'No longer offered', icon: CircleOff, tone: 'neutral' },
+  new: { word: t`Not accepted`, icon: CircleDashed, tone: 'neutral' },
+  accepted: { word: t`Accepted`, icon: Check, tone: 'good' },
+  changed: { word: t`Changed since`, icon: TriangleAlert, tone: 'bad' },
+  gone: { word: t`No longer offered`, icon: CircleOff, tone: 'neutral' },
 } as const;
 const RISKS = ['read', 'compute', 'write', 'external_send', 'destructive', 'admin', 'secret'];
 
@@ -45,7 +46,7 @@ export function ServerTools({ projectId, connection, onClose }: Props) {
       onClose={onClose}
       position="right"
       size="lg"
-      title={connection ? `Tools of ${connection.name}` : ''}
+      title={connection ? t`Tools of ${connection.name}` : ''}
     >
       {connection && <Tools projectId={projectId} connection={connection} />}
     </Drawer>
@@ -71,28 +72,26 @@ function Tools({ projectId, connection }: { projectId: string; connection: Conne
       loading={look.isPending}
       onClick={() => look.mutate(connection.id, { onError: showFailure })}
     >
-      Ask the server
+      {t`Ask the server`}
     </Button>
   );
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Agents may call a tool once it is accepted. What the server writes about a tool is its own
-        word; if it changes, the tool must be accepted again. Accepting a tool confirms what its
-        arguments are for, as shown. “Accept all” does not confirm that.
+        {t`Agents may call a tool once it is accepted. What the server writes about a tool is its own word; if it changes, the tool must be accepted again. Accepting a tool confirms what its arguments are for, as shown. “Accept all” does not confirm that.`}
       </Text>
       <Program projectId={projectId} connection={connection} />
       <Group gap="xs">
         {ask}
         {mayManage && waiting.length > 1 && (
           <Button size="compact-sm" loading={accept.isPending} onClick={onAcceptAll}>
-            Accept all {waiting.length}
+            {t`Accept all ${waiting.length}`}
           </Button>
         )}
       </Group>
       {!query.isPending && tools.length === 0 ? (
-        <EmptyState icon={Wrench} title="No tools seen yet">
-          {blocked ? 'The program must be accepted first.' : 'Ask the server what it offers.'}
+        <EmptyState icon={Wrench} title={t`No tools seen yet`}>
+          {blocked ? t`The program must be accepted first.` : t`Ask the server what it offers.`}
         </EmptyState>
       ) : (
         <div>
@@ -113,20 +112,19 @@ function Program({ projectId, connection }: { projectId: string; connection: Con
   const onAccept = () =>
     accept.mutate(
       { id, hash: program.hash },
-      { onSuccess: () => showDone('Program accepted'), onError: showFailure },
+      { onSuccess: () => showDone(t`Program accepted`), onError: showFailure },
     );
   return (
-    <Alert color="yellow" title="This connection starts a program on the machine">
+    <Alert color="yellow" title={t`This connection starts a program on the machine`}>
       <Stack gap="xs" align="flex-start">
         <Code block className={classes.place} style={{ whiteSpace: 'pre-wrap' }} w="100%">
           {program.command.join('\n')}
         </Code>
         <Text size="sm">
-          It runs with Steward’s own rights. Somebody who runs this installation can accept exactly
-          these words; every change of them asks again.
+          {t`It runs with Steward’s own rights. Somebody who runs this installation can accept exactly these words; every change of them asks again.`}
         </Text>
         <Button size="compact-sm" color="yellow" loading={accept.isPending} onClick={onAccept}>
-          Accept this program
+          {t`Accept this program`}
         </Button>
       </Stack>
     </Alert>
@@ -155,7 +153,7 @@ function Tool({ projectId, connection, tool }: ToolProps) {
   const onConfirm = () =>
     confirm.mutate(
       { id: connection.id, tool, roles: saidRoles(chosen) },
-      { onSuccess: () => showDone(`Roles of ${name} confirmed`), onError: showFailure },
+      { onSuccess: () => showDone(t`Roles of ${name} confirmed`), onError: showFailure },
     );
   const onWithdraw = () =>
     withdraw.mutate(
@@ -163,9 +161,9 @@ function Tool({ projectId, connection, tool }: ToolProps) {
       {
         onSuccess: () =>
           offerUndo({
-            message: `${name} can no longer be called`,
+            message: t`${name} can no longer be called`,
             undo: () => accept.mutateAsync({ id: connection.id, tools: [tool] }),
-            undone: `${name} is accepted again`,
+            undone: t`${name} is accepted again`,
           }),
         onError: showFailure,
       },
@@ -186,8 +184,8 @@ function Tool({ projectId, connection, tool }: ToolProps) {
           <RiskChip risk={tool.risk} />
         </Group>
         {mayManage && (state === 'new' || state === 'changed') && (
-          <Button size="compact-sm" aria-label={`Accept ${name}`} onClick={onAccept}>
-            {state === 'changed' ? 'Accept the change' : 'Accept'}
+          <Button size="compact-sm" aria-label={t`Accept ${name}`} onClick={onAccept}>
+            {state === 'changed' ? t`Accept the change` : t`Accept`}
           </Button>
         )}
         {mayManage && state === 'accepted' && (
@@ -195,23 +193,23 @@ function Tool({ projectId, connection, tool }: ToolProps) {
             size="compact-sm"
             variant="subtle"
             color="gray"
-            aria-label={`Withdraw ${name}`}
+            aria-label={t`Withdraw ${name}`}
             onClick={onWithdraw}
           >
-            Withdraw
+            {t`Withdraw`}
           </Button>
         )}
       </Group>
       <Code fz="xs">{tool.tool}</Code>
       {accepted_description !== null && (
         <Text size="sm" c="dimmed" className={classes.foreign}>
-          Accepted as: {accepted_description || 'no description'}
+          {t`Accepted as: ${accepted_description || t`no description`}`}
         </Text>
       )}
       <Text size="sm" className={classes.foreign}>
-        {description === '' ? 'The server does not describe it.' : description}
+        {description === '' ? t`The server does not describe it.` : description}
       </Text>
-      <JsonTree value={tool.arguments} label="Arguments" openTo={0} />
+      <JsonTree value={tool.arguments} label={t`Arguments`} openTo={0} />
       {mayManage && state !== 'gone' && (
         <ToolRoles
           {...{ tool, chosen }}
@@ -224,9 +222,9 @@ function Tool({ projectId, connection, tool }: ToolProps) {
         <Select
           size="xs"
           maw="20rem"
-          label={`Risk of ${name}`}
-          description="What a call can do at worst. The server’s hints only ever raise it."
-          placeholder={`As the hints have it: ${riskWord(tool.risk)}`}
+          label={t`Risk of ${name}`}
+          description={t`What a call can do at worst. The server’s hints only ever raise it.`}
+          placeholder={t`As the hints have it: ${riskWord(tool.risk)}`}
           data={RISKS.map((risk) => ({ value: risk, label: riskWord(risk) }))}
           value={tool.chosen_risk}
           clearable

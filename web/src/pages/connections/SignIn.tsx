@@ -1,4 +1,5 @@
 /** Signing in to an MCP server: how it stands, the way to the authorization server, and back from it. */
+import { t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { CircleUser, CircleUserRound, KeyRound, UserX } from 'lucide-react';
@@ -12,13 +13,13 @@ import { useSearchParam } from '@/components/use-search-param';
 import { outcomeWords } from './sign-in-words';
 
 const LOOKS = {
-  signed_in: { word: 'Signed in', icon: CircleUser, tone: 'good' },
-  signed_out: { word: 'No one is signed in', icon: CircleUserRound, tone: 'wait' },
-  ended: { word: 'Sign-in ended', icon: UserX, tone: 'bad' },
-  elsewhere: { word: 'Signed in elsewhere', icon: UserX, tone: 'bad' },
+  signed_in: { word: t`Signed in`, icon: CircleUser, tone: 'good' },
+  signed_out: { word: t`No one is signed in`, icon: CircleUserRound, tone: 'wait' },
+  ended: { word: t`Sign-in ended`, icon: UserX, tone: 'bad' },
+  elsewhere: { word: t`Signed in elsewhere`, icon: UserX, tone: 'bad' },
 } as const;
 const OF_CLIENT = {
-  word: 'Signs in by itself',
+  word: t`Signs in by itself`,
   icon: KeyRound,
   tone: 'neutral',
 } as const;
@@ -33,11 +34,14 @@ export function SignInStatus({ connection }: { connection: Connection }) {
   const { sign_in } = connection;
   if (!sign_in) return null;
   const look = sign_in.mode === 'client' ? OF_CLIENT : LOOKS[sign_in.state];
-  const rights = sign_in.scope === '' ? '' : `; rights: ${sign_in.scope}`;
-  const at = sign_in.at === null ? '' : `since ${formats.dateTime(sign_in.at)}`;
+  const rights = sign_in.scope === '' ? '' : t`; rights: ${sign_in.scope}`;
+  const at = sign_in.at === null ? '' : t`since ${formats.dateTime(sign_in.at)}`;
   return (
     <div>
-      <Chip {...look} title={sign_in.issuer === '' ? undefined : `At ${sign_in.issuer}${rights}`} />
+      <Chip
+        {...look}
+        title={sign_in.issuer === '' ? undefined : t`At ${sign_in.issuer}${rights}`}
+      />
       {at !== '' && sign_in.state === 'signed_in' && (
         <Text span size="xs" c="dimmed" ml={6}>
           {at}
@@ -45,7 +49,7 @@ export function SignInStatus({ connection }: { connection: Connection }) {
       )}
       {sign_in.state === 'elsewhere' && (
         <Text size="xs" c="dimmed">
-          The address has changed since; tokens are never sent to another one.
+          {t`The address has changed since; tokens are never sent to another one.`}
         </Text>
       )}
     </div>
@@ -68,22 +72,22 @@ export function SignInButton({ projectId, connection }: ButtonProps) {
         variant="subtle"
         color="gray"
         size="compact-sm"
-        aria-label={`Sign out of ${name}`}
+        aria-label={t`Sign out of ${name}`}
         loading={leave.isPending}
         onClick={() =>
           leave.mutate(id, {
-            onSuccess: () => showDone(`Signed out of ${name}; its tokens are forgotten`),
+            onSuccess: () => showDone(t`Signed out of ${name}; its tokens are forgotten`),
             onError: showFailure,
           })
         }
       >
-        Sign out
+        {t`Sign out`}
       </Button>
     );
   return (
     <Button
       size="compact-sm"
-      aria-label={`Sign in to ${name}`}
+      aria-label={t`Sign in to ${name}`}
       loading={start.isPending || start.isSuccess}
       onClick={() =>
         start.mutate(id, {
@@ -92,7 +96,7 @@ export function SignInButton({ projectId, connection }: ButtonProps) {
         })
       }
     >
-      Sign in
+      {t`Sign in`}
     </Button>
   );
 }
@@ -105,12 +109,12 @@ export function useSignInOutcome(known: Connection[]): void {
   const name = known.find((each) => each.id === id)?.name;
   useEffect(() => {
     if (id === null || outcome === null || name === undefined) return;
-    if (outcome === 'done') showDone(`Signed in to ${name}`);
+    if (outcome === 'done') showDone(t`Signed in to ${name}`);
     else
       showToast({
         tone: 'failure',
         shownFor: 15_000,
-        title: `Not signed in to ${name}`,
+        title: t`Not signed in to ${name}`,
         message: outcomeWords(outcome),
       });
     void navigate({

@@ -1,4 +1,5 @@
 /** What each argument of a server's tool is for: proposed by Steward, confirmed or changed by a person. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Select, Stack, Text } from '@mantine/core';
 import type { ServerTool } from '@/api/connections';
 import { ARGUMENT_ROLES, type DeclaredRole } from '@/components/argument-roles';
@@ -41,12 +42,11 @@ export function ToolRoles({ tool, chosen, onChange, onConfirm, isPending }: Prop
   return (
     <Stack gap="xs">
       <Text size="sm" fw={500}>
-        What the arguments are for
+        {t`What the arguments are for`}
       </Text>
       {tool.state === 'accepted' && !tool.roles_confirmed && (
         <Alert color="yellow" variant="light">
-          No one has confirmed this yet. Until then agents can only use values that you or an
-          approved plan name.
+          {t`No one has confirmed this yet. Until then agents can only use values that you or an approved plan name.`}
         </Alert>
       )}
       {tool.arguments_by_role.map(({ path, description }) => {
@@ -58,7 +58,7 @@ export function ToolRoles({ tool, chosen, onChange, onConfirm, isPending }: Prop
             maw="24rem"
             label={path}
             description={role === null ? description : ARGUMENT_ROLES[role].help}
-            placeholder="Choose what it is for"
+            placeholder={t`Choose what it is for`}
             data={CHOICES}
             value={role}
             clearable
@@ -71,11 +71,11 @@ export function ToolRoles({ tool, chosen, onChange, onConfirm, isPending }: Prop
           <Button
             size="compact-sm"
             variant="light"
-            aria-label={`Confirm the roles of ${tool.name}`}
+            aria-label={t`Confirm the roles of ${tool.name}`}
             loading={isPending}
             onClick={onConfirm}
           >
-            Confirm
+            {t`Confirm`}
           </Button>
         </div>
       )}

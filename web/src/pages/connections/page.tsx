@@ -1,16 +1,17 @@
 /** What the project may reach. */
+import { t } from '@lingui/core/macro';
 import { Cable } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: 'connections',
-  title: 'Connections',
+  title: t`Connections`,
   icon: Cable,
   section: 'automate',
   order: 60,
   minimumRole: 'viewer',
-  keywords: ['databases', 'slack', 'mail', 'storage', 'MCP', 'servers', 'API'],
-  commands: [{ label: 'Add a connection', search: { dialog: 'add' }, minimumRole: 'admin' }],
+  keywords: t`databases, slack, mail, storage, MCP, servers, API`.split(', '),
+  commands: [{ label: t`Add a connection`, search: { dialog: 'add' }, minimumRole: 'admin' }],
   component: () => import('./ConnectionsPage'),
 });

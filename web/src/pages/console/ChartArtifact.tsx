@@ -1,4 +1,5 @@
 /** A chart that a run left behind, fetched and drawn. */
+import { t } from '@lingui/core/macro';
 import { Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
@@ -22,9 +23,9 @@ export function ChartArtifact({ name, address }: { name: string; address: string
   if (query.isError) {
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
-  if (!query.data) return <Loader size="sm" role="status" aria-label="Loading the chart" />;
+  if (!query.data) return <Loader size="sm" role="status" aria-label={t`Loading the chart`} />;
   return (
-    <Suspense fallback={<Loader size="sm" role="status" aria-label="Loading the chart" />}>
+    <Suspense fallback={<Loader size="sm" role="status" aria-label={t`Loading the chart`} />}>
       <VegaChart spec={query.data} description={name} onDrawn={nothing} />
     </Suspense>
   );

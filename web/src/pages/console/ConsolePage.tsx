@@ -1,4 +1,5 @@
 /** SQL, plans and Python over the datasets, one query at a time, without a model. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Play, Square } from 'lucide-react';
@@ -24,9 +25,9 @@ import { Tables } from './Tables';
 import { useConsole } from './use-console';
 
 const KINDS = [
-  { value: 'sql', label: 'SQL' },
-  { value: 'plan', label: 'Plan' },
-  { value: 'python', label: 'Python' },
+  { value: 'sql', label: t`SQL` },
+  { value: 'plan', label: t`Plan` },
+  { value: 'python', label: t`Python` },
 ] satisfies { value: QueryType; label: string }[];
 const EMPTY: Record<QueryType, string> = { sql: '', plan: '', python: '' };
 const MOST_ROWS = 10_000;
@@ -63,15 +64,15 @@ export default function ConsolePage() {
   const maySave = message !== null && transformOf(message, 'x', {}) !== null;
   return (
     <Page
-      title="Console"
-      description="One query at a time over the datasets, run in the sandbox. Every query is a run."
+      title={t`Console`}
+      description={t`One query at a time over the datasets, run in the sandbox. Every query is a run.`}
       width="full"
     >
       <div className={classes.layout}>
         <Stack gap="md">
           <Group gap="xs">
             <SegmentedControl
-              aria-label="Kind of query"
+              aria-label={t`Kind of query`}
               data={KINDS}
               value={kind}
               onChange={(value) => setKind(value)}
@@ -165,24 +166,24 @@ function Toolbar({ isRunning, progress, limit, onLimit, onRun, onCancel }: Toolb
     <Group gap="sm">
       {isRunning ? (
         <Button color="red" variant="light" leftSection={<Square size={14} />} onClick={onCancel}>
-          Cancel
+          {t`Cancel`}
         </Button>
       ) : (
         <Button leftSection={<Play size={14} />} onClick={onRun}>
-          Run
+          {t`Run`}
         </Button>
       )}
       <NumberInput
-        aria-label="Rows at most"
+        aria-label={t`Rows at most`}
         value={limit}
         min={1}
         max={MOST_ROWS}
         w="7rem"
-        suffix=" rows"
+        suffix={t` rows`}
         onChange={(value) => onLimit(Math.min(Math.max(Number(value) || 1, 1), MOST_ROWS))}
       />
       <Text size="sm" c="dimmed" role="status">
-        {progress || (isRunning ? '' : 'Ctrl+Enter runs it')}
+        {progress || (isRunning ? '' : t`Ctrl+Enter runs it`)}
       </Text>
     </Group>
   );

@@ -1,4 +1,5 @@
 /** Where a query is written: names complete themselves, Ctrl+Enter runs it. */
+import { t } from '@lingui/core/macro';
 import { Textarea } from '@mantine/core';
 import {
   type KeyboardEvent,
@@ -29,9 +30,9 @@ interface Props {
 }
 
 const LABELS: Record<QueryType, string> = {
-  sql: 'SQL: one SELECT over the datasets',
-  plan: 'Query plan, as YAML or JSON',
-  python: 'Python: leave result, result_df, result_rows or chart',
+  sql: t`SQL: one SELECT over the datasets`,
+  plan: t`Query plan, as YAML or JSON`,
+  python: t`Python: leave result, result_df, result_rows or chart`,
 };
 
 export function Editor({ ref, kind, value, onChange, onRun, datasets }: Props) {
@@ -115,7 +116,7 @@ export function Editor({ ref, kind, value, onChange, onRun, datasets }: Props) {
         onKeyDown={onKeyDown}
       />
       {open && (
-        <div id={listId} role="listbox" aria-label="Suggestions" className={classes.suggestions}>
+        <div id={listId} role="listbox" aria-label={t`Suggestions`} className={classes.suggestions}>
           {open.suggestions.map(({ label, text, detail }, index) => (
             <div
               key={text}

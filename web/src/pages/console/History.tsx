@@ -1,4 +1,5 @@
 /** What was asked before in this thread; a click brings question and result back. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Text, Title, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type Message, messagesQuery } from '@/api/chat';
@@ -18,20 +19,20 @@ interface Props {
 
 export function History({ projectId, threadId, onPick, onNew }: Props) {
   return (
-    <section aria-label="History">
+    <section aria-label={t`History`}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5">
-          History
+          {t`History`}
         </Title>
         {threadId !== null && (
           <Button size="compact-xs" variant="subtle" onClick={onNew}>
-            New thread
+            {t`New thread`}
           </Button>
         )}
       </Group>
       {threadId === null ? (
         <Text size="sm" c="dimmed">
-          Nothing was asked yet.
+          {t`Nothing was asked yet.`}
         </Text>
       ) : (
         <Messages projectId={projectId} threadId={threadId} onPick={onPick} />

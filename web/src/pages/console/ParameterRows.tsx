@@ -1,4 +1,5 @@
 /** Rows of names and values for what a query asks for by name. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Plus, X } from 'lucide-react';
 import classes from './console.module.css';
@@ -13,20 +14,20 @@ export function ParameterRows({ rows, onChange }: Props) {
   const change = (at: number, part: Partial<Row>) =>
     onChange(kept(rows.map((row, index) => (index === at ? { ...row, ...part } : row))));
   return (
-    <Stack gap="xs" role="group" aria-label="Parameters">
+    <Stack gap="xs" role="group" aria-label={t`Parameters`}>
       {rows.map(({ name, value, isAsked }, index) => (
         <Group key={index} gap="xs" align="flex-start" wrap="nowrap" className={classes.parameter}>
           <TextInput
-            aria-label={`Name of parameter ${index + 1}`}
-            placeholder="name"
+            aria-label={t`Name of parameter ${index + 1}`}
+            placeholder={t`name`}
             value={name}
             readOnly={isAsked}
             error={nameProblem(name, rows)}
             onChange={({ currentTarget }) => change(index, { name: currentTarget.value.trim() })}
           />
           <TextInput
-            aria-label={`Value of ${name || `parameter ${index + 1}`}`}
-            placeholder="value"
+            aria-label={t`Value of ${name || t`parameter ${index + 1}`}`}
+            placeholder={t`value`}
             value={value}
             onChange={({ currentTarget }) => change(index, { value: currentTarget.value })}
           />
@@ -35,7 +36,7 @@ export function ParameterRows({ rows, onChange }: Props) {
               variant="subtle"
               color="gray"
               mt={4}
-              aria-label={`Remove ${name || `parameter ${index + 1}`}`}
+              aria-label={t`Remove ${name || t`parameter ${index + 1}`}`}
               onClick={() => onChange(kept(rows.filter((_, at) => at !== index)))}
             >
               <X size={16} aria-hidden />
@@ -50,11 +51,11 @@ export function ParameterRows({ rows, onChange }: Props) {
           leftSection={<Plus size={14} aria-hidden />}
           onClick={() => onChange([...kept(rows), { name: '', value: '' }])}
         >
-          Add a parameter
+          {t`Add a parameter`}
         </Button>
         {rows.length > 0 && (
           <Text size="xs" c="dimmed">
-            Numbers, true, false and null mean themselves; quotes make a text of them.
+            {t`Numbers, true, false and null mean themselves; quotes make a text of them.`}
           </Text>
         )}
       </Group>

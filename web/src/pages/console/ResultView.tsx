@@ -1,4 +1,5 @@
 /** What came of a query: its rows, charts and files, how it was run, and what can be made of it. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
@@ -38,7 +39,7 @@ export function ResultView({ projectId, answer, parameters, onSave, onShowAll }:
     <Stack gap="sm">
       <Group justify="space-between">
         <Text size="sm" role="status">
-          {message.error === null ? answer.answer : 'It did not work.'}
+          {message.error === null ? answer.answer : t`It did not work.`}
           {message.seconds !== null && ` · ${message.seconds.toFixed(2)} s`}
         </Text>
         <Actions projectId={projectId} message={message} parameters={parameters} onSave={onSave} />
@@ -69,7 +70,9 @@ function Actions({ projectId, message, parameters, onSave }: ActionsProps) {
     const done = await copy(stepYaml(kind, message.query, parameters));
     showToast({
       tone: done ? 'success' : 'failure',
-      message: done ? 'The step is copied; paste it under the nodes of a flow.' : 'Copying failed.',
+      message: done
+        ? t`The step is copied; paste it under the nodes of a flow.`
+        : t`Copying failed.`,
       shownFor: 5_000,
     });
   };
@@ -77,23 +80,23 @@ function Actions({ projectId, message, parameters, onSave }: ActionsProps) {
     <Group gap="xs">
       {onSave && message.error === null && (
         <Button size="xs" variant="default" onClick={onSave}>
-          Save as dataset
+          {t`Save as dataset`}
         </Button>
       )}
       {kind !== null && (
         <Button size="xs" variant="default" onClick={() => void makeStep()}>
-          {copied ? 'Copied' : 'Make it a step'}
+          {copied ? t`Copied` : t`Make it a step`}
         </Button>
       )}
       {work && message.error === null && (
         <RepeatButton
           work={work}
-          name="Query"
+          name={t`Query`}
           columns={(message.result as Outcome).columns ?? []}
         />
       )}
       <Anchor component={Link} to={projectPath(projectId, 'runs', message.run_id)} size="sm">
-        Run
+        {t`Run`}
       </Anchor>
     </Group>
   );
@@ -119,11 +122,11 @@ function ResultTabs({ projectId, message, parameters, onShowAll }: TabsProps) {
   return (
     <Tabs defaultValue={first} key={message.run_id} keepMounted={false}>
       <Tabs.List>
-        <Tabs.Tab value="result">Result</Tabs.Tab>
-        {charts.length > 0 && <Tabs.Tab value="chart">Chart</Tabs.Tab>}
-        {message.plan !== null && <Tabs.Tab value="plan">Plan</Tabs.Tab>}
-        {message.sql !== null && <Tabs.Tab value="sql">SQL</Tabs.Tab>}
-        <Tabs.Tab value="details">Details</Tabs.Tab>
+        <Tabs.Tab value="result">{t`Result`}</Tabs.Tab>
+        {charts.length > 0 && <Tabs.Tab value="chart">{t`Chart`}</Tabs.Tab>}
+        {message.plan !== null && <Tabs.Tab value="plan">{t`Plan`}</Tabs.Tab>}
+        {message.sql !== null && <Tabs.Tab value="sql">{t`SQL`}</Tabs.Tab>}
+        <Tabs.Tab value="details">{t`Details`}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="result" pt="sm">
         <Result value={message.result} onShowAll={onShowAll} />
@@ -143,13 +146,13 @@ function ResultTabs({ projectId, message, parameters, onShowAll }: TabsProps) {
         ))}
       </Tabs.Panel>
       <Tabs.Panel value="plan" pt="sm">
-        <CodeBlock label="plan" code={message.plan ?? ''} />
+        <CodeBlock label={t`plan`} code={message.plan ?? ''} />
       </Tabs.Panel>
       <Tabs.Panel value="sql" pt="sm">
-        <CodeBlock label="SQL as it was run" code={message.sql ?? ''} />
+        <CodeBlock label={t`SQL as it was run`} code={message.sql ?? ''} />
       </Tabs.Panel>
       <Tabs.Panel value="details" pt="sm">
-        <JsonTree label="Details" value={{ ...detailsOf(message), parameters }} />
+        <JsonTree label={t`Details`} value={{ ...detailsOf(message), parameters }} />
       </Tabs.Panel>
     </Tabs>
   );
@@ -179,7 +182,7 @@ function Result({ value, onShowAll }: { value: unknown } & Pick<Props, 'onShowAl
   if (typeof value !== 'object' || value === null) {
     return (
       <Text size="sm" c="dimmed">
-        Nothing
+        {t`Nothing`}
       </Text>
     );
   }
@@ -193,14 +196,14 @@ function Result({ value, onShowAll }: { value: unknown } & Pick<Props, 'onShowAl
           </Text>
           {onShowAll && (
             <Button size="compact-xs" variant="subtle" onClick={onShowAll}>
-              Show all
+              {t`Show all`}
             </Button>
           )}
         </Group>
       )}
       {columns.length > 0 && <ResultTable columns={columns} value={value} />}
-      {result !== undefined && result !== null && <JsonTree label="Result" value={result} />}
-      {stdout && <CodeBlock label="what it printed" code={stdout} maxHeight="16rem" />}
+      {result !== undefined && result !== null && <JsonTree label={t`Result`} value={result} />}
+      {stdout && <CodeBlock label={t`what it printed`} code={stdout} maxHeight="16rem" />}
     </Stack>
   );
 }
@@ -218,7 +221,7 @@ function ResultTable({
   const rows = tableOf(value)?.rows ?? [];
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={classes.result} role="group" aria-label="Rows of the result" tabIndex={0}>
+    <div className={classes.result} role="group" aria-label={t`Rows of the result`} tabIndex={0}>
       <table>
         <thead>
           <tr>

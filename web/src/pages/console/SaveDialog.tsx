@@ -1,4 +1,5 @@
 /** Keeps the result of a query as a dataset: a run that shows what would differ before it commits. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
@@ -25,30 +26,29 @@ export function SaveDialog({ projectId, message, parameters, opened, onClose }: 
       startRun(projectId, {
         tool: 'transform',
         arguments: transformOf(message, target, parameters) ?? {},
-        title: `Save ${target}`,
+        title: t`Save ${target}`,
       }),
     onSuccess: (run) => navigate({ to: projectPath(projectId, 'runs', run.id) }),
   });
   const form = useForm({
     initialValues: { name: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Say what the dataset is called.' : null) },
+    validate: { name: (name) => (name.trim() === '' ? t`Say what the dataset is called.` : null) },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Save as dataset">
+    <Modal opened={opened} onClose={onClose} title={t`Save as dataset`}>
       <form onSubmit={form.onSubmit(({ name }) => save.mutate(name.trim()))}>
         <Stack gap="md">
           <Text size="sm" c="dimmed">
-            The query runs again without a limit of rows. A dataset of that name is replaced; its
-            earlier state stays in the history.
+            {t`The query runs again without a limit of rows. A dataset of that name is replaced; its earlier state stays in the history.`}
           </Text>
-          <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
+          <TextInput label={t`Name`} data-autofocus {...form.getInputProps('name')} />
           <FormError error={save.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t`Cancel`}
             </Button>
             <Button type="submit" loading={save.isPending}>
-              Save
+              {t`Save`}
             </Button>
           </Group>
         </Stack>

@@ -1,4 +1,5 @@
 /** Queries kept under a name: on the server, for the person who saved them. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
@@ -38,20 +39,20 @@ export function SavedQueries({ projectId, kind, query, onPick }: Props) {
     deleting.mutate(id, {
       onSuccess: () =>
         offerUndo({
-          message: `${gone.name} deleted`,
+          message: t`${gone.name} deleted`,
           undo: () => saving.mutateAsync({ name: gone.name, kind: gone.kind, query: gone.query }),
         }),
       onError: showFailure,
     });
   return (
-    <section aria-label="Saved queries">
+    <section aria-label={t`Saved queries`}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5">
-          Saved queries
+          {t`Saved queries`}
         </Title>
         {name === null && query.trim() !== '' && (
           <Button size="compact-xs" variant="subtle" onClick={() => setName('')}>
-            Save this query
+            {t`Save this query`}
           </Button>
         )}
       </Group>
@@ -59,8 +60,8 @@ export function SavedQueries({ projectId, kind, query, onPick }: Props) {
         <form onSubmit={save}>
           <Group gap="xs" mb="xs" wrap="nowrap">
             <TextInput
-              aria-label="Name of the query"
-              placeholder="Name"
+              aria-label={t`Name of the query`}
+              placeholder={t`Name`}
               size="xs"
               flex={1}
               maxLength={80}
@@ -70,7 +71,7 @@ export function SavedQueries({ projectId, kind, query, onPick }: Props) {
               onChange={({ currentTarget }) => setName(currentTarget.value)}
             />
             <Button size="xs" type="submit" disabled={name.trim() === ''}>
-              Save
+              {t`Save`}
             </Button>
           </Group>
         </form>
@@ -80,7 +81,7 @@ export function SavedQueries({ projectId, kind, query, onPick }: Props) {
       {saved.isError && <ErrorState error={saved.error} retry={() => void saved.refetch()} />}
       {saved.data?.length === 0 && (
         <Text size="sm" c="dimmed">
-          Only you see the queries that you save.
+          {t`Only you see the queries that you save.`}
         </Text>
       )}
       <ul className={classes.history}>
@@ -97,7 +98,7 @@ export function SavedQueries({ projectId, kind, query, onPick }: Props) {
                 color="gray"
                 size="sm"
                 style={{ flex: 'none', width: '1.5rem' }}
-                aria-label={`Delete ${each.name}`}
+                aria-label={t`Delete ${each.name}`}
                 onClick={() => remove(each)}
               >
                 <X size={12} aria-hidden />

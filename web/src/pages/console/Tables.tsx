@@ -1,4 +1,5 @@
 /** The datasets and their columns beside the editor; a click writes the name. */
+import { t } from '@lingui/core/macro';
 import { Text, Title, UnstyledButton } from '@mantine/core';
 import { ChevronRight } from 'lucide-react';
 import type { QueryType } from '@/api/chat';
@@ -14,17 +15,22 @@ interface Props {
 
 export function Tables({ kind, datasets, onPick }: Props) {
   return (
-    <section aria-label="Tables">
+    <section aria-label={t`Tables`}>
       <Title order={2} size="h5" mb="xs">
-        Tables
+        {t`Tables`}
       </Title>
       {datasets.length === 0 && (
         <Text size="sm" c="dimmed">
-          There are no datasets yet.
+          {t`There are no datasets yet.`}
         </Text>
       )}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={classes.tables} role="group" aria-label="Datasets and columns" tabIndex={0}>
+      <div
+        className={classes.tables}
+        role="group"
+        aria-label={t`Datasets and columns`}
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        tabIndex={0}
+      >
         {datasets.map(({ name, columns }) => (
           <details key={name}>
             <summary>
@@ -33,7 +39,7 @@ export function Tables({ kind, datasets, onPick }: Props) {
               <span>{columns.length}</span>
             </summary>
             <UnstyledButton onClick={() => onPick(quoted(name, kind))}>
-              <em>Insert {name}</em>
+              <em>{t`Insert ${name}`}</em>
             </UnstyledButton>
             {columns.map((column) => (
               <UnstyledButton key={column.name} onClick={() => onPick(quoted(column.name, kind))}>

@@ -1,4 +1,5 @@
 /** Completes names of datasets and columns, and words of SQL, at the place of the cursor. */
+import { t } from '@lingui/core/macro';
 import type { QueryType } from '@/api/chat';
 
 interface Suggestion {
@@ -22,7 +23,7 @@ interface Table {
 const KEYWORDS = [
   'SELECT', 'FROM', 'WHERE', 'GROUP BY', 'ORDER BY', 'HAVING', 'LIMIT', 'JOIN', 'LEFT JOIN', 'USING',
   'DISTINCT', 'COUNT', 'SUM', 'AVG', 'CASE', 'WHEN', 'THEN', 'ELSE', 'END', 'WITH', 'UNION ALL',
-  'QUALIFY', 'OVER', 'PARTITION BY', 'IS NULL', 'BETWEEN',
+  'QUALIFY', 'OVER', t`PARTITION BY`, t`IS NULL`, 'BETWEEN',
 ]; // prettier-ignore
 const MOST = 8;
 const PLAIN = /^[a-z_][a-z0-9_]*$/;

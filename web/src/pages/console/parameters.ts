@@ -1,4 +1,5 @@
 /** Values by name beside a query: `$name` in SQL, `parameters["name"]` in Python. */
+import { t } from '@lingui/core/macro';
 import type { QueryType } from '@/api/chat';
 import type { FlowNode, RunDetail } from '@/api/run-types';
 
@@ -50,8 +51,8 @@ export function kept(rows: ShownRow[]): Row[] {
 
 export function nameProblem(name: string, rows: Row[]): string | null {
   if (name === '') return null;
-  if (!NAME.test(name)) return 'Letters, digits and _ only, and no digit first.';
-  return rows.filter((row) => row.name === name).length > 1 ? 'This name is there twice.' : null;
+  if (!NAME.test(name)) return t`Letters, digits and _ only, and no digit first.`;
+  return rows.filter((row) => row.name === name).length > 1 ? t`This name is there twice.` : null;
 }
 
 /** The value that a text means: JSON where it is a scalar, else the text itself. */

@@ -1,4 +1,5 @@
 /** One question at a time: asked, followed, given up. */
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { ask, type ChatAnswer, type Message, messagesQuery, type QueryType } from '@/api/chat';
@@ -41,10 +42,10 @@ function rememberThread(projectId: string, threadId: string): void {
 }
 
 const WORDS: Record<string, string> = {
-  queued: 'Waiting for a worker',
-  running: 'Running',
-  waiting_for_approval: 'Waiting for approval',
-  blocked: 'Waiting for somebody',
+  queued: t`Waiting for a worker`,
+  running: t`Running`,
+  waiting_for_approval: t`Waiting for approval`,
+  blocked: t`Waiting for somebody`,
 };
 
 export function useConsole(projectId: string) {
@@ -64,7 +65,7 @@ export function useConsole(projectId: string) {
     underway.current?.abort();
     const call = new AbortController();
     underway.current = call;
-    setState({ ...IDLE, isRunning: true, progress: 'Sending' });
+    setState({ ...IDLE, isRunning: true, progress: t`Sending` });
     const message = `${kind.toUpperCase()}:\n${query}`;
     const body = { message, thread_id: threadId, parameters, limit };
     try {
@@ -78,7 +79,7 @@ export function useConsole(projectId: string) {
       setState({ ...IDLE, answer, parameters });
     } catch (error) {
       if (underway.current !== call) return;
-      setState({ ...IDLE, ...(call.signal.aborted ? { progress: 'Cancelled' } : { error }) });
+      setState({ ...IDLE, ...(call.signal.aborted ? { progress: t`Cancelled` } : { error }) });
     } finally {
       // What was given up is in the history too.
       if (thread !== null) {

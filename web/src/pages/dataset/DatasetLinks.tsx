@@ -1,4 +1,5 @@
 /** Where else to go with this dataset: matching its records, writing a report about it. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { projectPath } from '@/app/project';
@@ -13,14 +14,14 @@ export function DatasetLinks({ projectId, dataset }: { projectId: string; datase
         to={`${projectPath(projectId, 'resolve')}?${matching}`}
         variant="default"
       >
-        Match records
+        {t`Match records`}
       </Button>
       <Button
         component={Link}
         to={`${projectPath(projectId, 'reports')}?${report}`}
         variant="default"
       >
-        Report
+        {t`Report`}
       </Button>
     </>
   );

@@ -1,4 +1,5 @@
 /** One dataset: its rows, what is in them, what can be done to them and what was done. */
+import { t } from '@lingui/core/macro';
 import { Alert, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -27,12 +28,12 @@ interface Tab {
 }
 
 const TABS: Tab[] = [
-  { id: 'data', label: 'Data', component: lazy(() => import('./data/DataTab')) },
-  { id: 'profile', label: 'Profile', component: lazy(() => import('./profile/ProfileTab')) },
-  { id: 'charts', label: 'Charts', component: lazy(() => import('./charts/ChartsTab')) },
-  { id: 'clean', label: 'Clean', component: lazy(() => import('./clean/CleanTab')) },
-  { id: 'history', label: 'History', component: lazy(() => import('./history/HistoryTab')) },
-  { id: 'compare', label: 'Compare', component: lazy(() => import('./diff/CompareTab')) },
+  { id: 'data', label: t`Data`, component: lazy(() => import('./data/DataTab')) },
+  { id: 'profile', label: t`Profile`, component: lazy(() => import('./profile/ProfileTab')) },
+  { id: 'charts', label: t`Charts`, component: lazy(() => import('./charts/ChartsTab')) },
+  { id: 'clean', label: t`Clean`, component: lazy(() => import('./clean/CleanTab')) },
+  { id: 'history', label: t`History`, component: lazy(() => import('./history/HistoryTab')) },
+  { id: 'compare', label: t`Compare`, component: lazy(() => import('./diff/CompareTab')) },
 ];
 
 /** Tabs that work on rows that stay where they are. */
@@ -60,7 +61,7 @@ export default function DatasetPage() {
       <Page
         title={name}
         width="full"
-        parent={{ label: 'Datasets', to: projectPath(project.id, 'datasets') }}
+        parent={{ label: t`Datasets`, to: projectPath(project.id, 'datasets') }}
         description={query.data && <Facts dataset={query.data} projectId={project.id} />}
         actions={
           <>
@@ -97,7 +98,7 @@ function Stays({ dataset, place }: { dataset: Dataset; place: string }) {
   return (
     <Stack gap="sm">
       <Alert variant="light">
-        {`The rows of this dataset stay at the connection “${place}”. Ask about them in the chat or with SQL: the question runs there. To edit, clean, chart or join them, load a copy.`}
+        {t`The rows of this dataset stay at the connection “${place}”. Ask about them in the chat or with SQL: the question runs there. To edit, clean, chart or join them, load a copy.`}
       </Alert>
       <Text size="sm">
         {dataset.columns.map(({ name, type }) => `${name} (${type})`).join(', ')}
@@ -113,12 +114,12 @@ function Facts({ dataset, projectId }: { dataset: Dataset; projectId: string }) 
   const person = changed_by === null ? null : nameOf(changed_by);
   return (
     <>
-      {`${formats.number(rows)} rows · ${columns.length} columns · ${formats.bytes(bytes)}`}
+      {t`${formats.number(rows)} rows · ${columns.length} columns · ${formats.bytes(bytes)}`}
       {changed_at !== null && (
         <>
-          {` · ${operation === null ? 'changed' : operationName(operation)} `}
+          {` · ${operation === null ? t`changed` : operationName(operation)} `}
           <RelativeTime value={changed_at} />
-          {person !== null && ` by ${person}`}
+          {person !== null && t` by ${person}`}
         </>
       )}
     </>

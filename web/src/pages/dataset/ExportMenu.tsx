@@ -1,4 +1,5 @@
 /** Exports of the dataset: written by the server, then downloaded. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Menu, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, Download } from 'lucide-react';
@@ -48,7 +49,7 @@ export function ExportMenu({ projectId, dataset }: Props) {
             rightSection={<ChevronDown size={14} aria-hidden />}
             loading={start.isPending}
           >
-            Export
+            {t`Export`}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
@@ -62,7 +63,7 @@ export function ExportMenu({ projectId, dataset }: Props) {
       <Modal
         opened={work.running !== null || error !== null}
         onClose={leave}
-        title={`Export ${dataset}`}
+        title={t`Export ${dataset}`}
       >
         <Stack>
           {work.running && <WorkProgress {...work.running} onCancel={leave} />}
@@ -89,7 +90,7 @@ function Choices({ error, onChoose }: { error: ApiError; onChoose: (wanted: Want
             onClick={() => onChoose({ format: 'iceberg', convert_types: true })}
             data-autofocus
           >
-            Convert and export
+            {t`Convert and export`}
           </Button>
         </Group>
       </>
@@ -99,17 +100,17 @@ function Choices({ error, onChoose }: { error: ApiError; onChoose: (wanted: Want
       <Text size="sm">{error.message}</Text>
       <Group gap="xs">
         <Button size="compact-sm" onClick={() => onChoose({ format: 'csv' })} data-autofocus>
-          CSV
+          {t`CSV`}
         </Button>
         <Button size="compact-sm" onClick={() => onChoose({ format: 'parquet' })}>
-          Parquet
+          {t`Parquet`}
         </Button>
         <Button
           size="compact-sm"
           variant="default"
           onClick={() => onChoose({ format: 'xlsx', several_sheets: true })}
         >
-          Excel with several sheets
+          {t`Excel with several sheets`}
         </Button>
       </Group>
     </>

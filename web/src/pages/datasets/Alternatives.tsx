@@ -1,4 +1,5 @@
 /** Other ways to read a file or a column: each is one click away. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Alternative } from '@/api/uploads';
 import { withAlternative } from './corrections';
@@ -15,7 +16,7 @@ interface Props {
 
 export function Alternatives({ alternatives, options, disabled, onCorrect, title }: Props) {
   if (alternatives.length === 0) return null;
-  const label = title ?? 'Read differently';
+  const label = title ?? t`Read differently`;
   return (
     <Stack gap={4} role="group" aria-label={label} mt={title === undefined ? 4 : 0}>
       {title !== undefined && (

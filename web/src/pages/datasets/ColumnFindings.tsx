@@ -1,4 +1,5 @@
 /** The columns found in a file: proposed type, why, what forced the choice, and the first values. */
+import { t } from '@lingui/core/macro';
 import { Select, Text, TextInput } from '@mantine/core';
 import type { ColumnFinding, Inspection } from '@/api/uploads';
 import { Alternatives } from './Alternatives';
@@ -23,14 +24,14 @@ interface Props {
 export function ColumnFindings({ inspection, options, disabled, onCorrect }: Props) {
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={classes.findings} role="group" aria-label="Columns found" tabIndex={0}>
+    <div className={classes.findings} role="group" aria-label={t`Columns found`} tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Column</th>
-            <th scope="col">Type</th>
-            <th scope="col">Why</th>
-            <th scope="col">First values</th>
+            <th scope="col">{t`Column`}</th>
+            <th scope="col">{t`Type`}</th>
+            <th scope="col">{t`Why`}</th>
+            <th scope="col">{t`First values`}</th>
           </tr>
         </thead>
         <tbody>
@@ -70,7 +71,7 @@ function TypeChoice({ column, options, disabled, onCorrect }: ChoiceProps) {
   return (
     <>
       <Select
-        aria-label={`Type of ${column.name}`}
+        aria-label={t`Type of ${column.name}`}
         w="12.5rem"
         data={typeChoices(column.type)}
         value={column.type}
@@ -83,8 +84,8 @@ function TypeChoice({ column, options, disabled, onCorrect }: ChoiceProps) {
       />
       {isMoment(column.type) && (
         <TextInput
-          aria-label={`Format of ${column.name}`}
-          placeholder="Format, as in %d.%m.%Y"
+          aria-label={t`Format of ${column.name}`}
+          placeholder={t`Format, as in %d.%m.%Y`}
           w="12.5rem"
           mt={4}
           size="xs"
@@ -113,18 +114,18 @@ function Evidence({ column }: { column: ColumnFinding }) {
           fw={500}
           c={column.misfits > column.values * SHARE_ASKED ? 'red' : 'dimmed'}
         >
-          {`${formats.number(column.misfits)} of ${formats.number(column.values)} values do not fit.`}
+          {t`${formats.number(column.misfits)} of ${formats.number(column.values)} values do not fit.`}
         </Text>
       )}
       {column.samples.map(({ line, value, says }, number) => (
         <Text key={number} size="xs" c="dimmed">
-          {line !== null && `Line ${formats.number(line)}: `}
+          {line !== null && t`Line ${formats.number(line)}: `}
           <q className={classes.sample}>{value}</q> {says}
         </Text>
       ))}
       {column.nulls > 0 && (
         <Text size="xs" c="dimmed">
-          {`${formats.number(column.nulls)} of ${formats.number(column.records)} missing`}
+          {t`${formats.number(column.nulls)} of ${formats.number(column.records)} missing`}
         </Text>
       )}
     </>

@@ -1,4 +1,5 @@
 /** Datasets as a table; a whole row opens its dataset. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Text } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -30,7 +31,7 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
   const columns: Column<Dataset>[] = [
     {
       id: 'name',
-      header: 'Name',
+      header: t`Name`,
       cell: ({ name, stays_at }) => (
         <>
           <Anchor
@@ -45,7 +46,7 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
           </Anchor>
           {stays_at && (
             <Text span size="sm" c="dimmed">
-              {` stays at ${stays_at}`}
+              {t` stays at ${stays_at}`}
             </Text>
           )}
         </>
@@ -53,14 +54,14 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
     },
     {
       id: 'rows',
-      header: 'Rows',
+      header: t`Rows`,
       align: 'end',
       width: '7rem',
       cell: ({ rows }) => number(rows),
     },
     {
       id: 'columns',
-      header: 'Columns',
+      header: t`Columns`,
       align: 'end',
       width: '6rem',
       hideBelow: 'sm',
@@ -68,7 +69,7 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
     },
     {
       id: 'size',
-      header: 'Size',
+      header: t`Size`,
       align: 'end',
       width: '7rem',
       hideBelow: 'md',
@@ -76,7 +77,7 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
     },
     {
       id: 'change',
-      header: 'Last change',
+      header: t`Last change`,
       width: compact ? '10rem' : '16rem',
       hideBelow: 'sm',
       cell: (dataset) => <LastChange dataset={dataset} nameOf={nameOf} />,
@@ -84,14 +85,13 @@ export function DatasetTable({ projectId, query, begin, compact = false }: Props
   ];
   return (
     <DataTable
-      label="Datasets"
+      label={t`Datasets`}
       columns={compact ? columns.filter(({ id }) => id !== 'size') : columns}
       query={query}
       rowKey={({ name }) => name}
       empty={
-        <EmptyState icon={Table2} picture="table" title="No datasets yet" action={begin}>
-          Load a file (CSV, Excel, JSON, Parquet, SQLite and others): Steward looks at it, proposes
-          types and shows why before anything is stored.
+        <EmptyState icon={Table2} picture="table" title={t`No datasets yet`} action={begin}>
+          {t`Load a file (CSV, Excel, JSON, Parquet, SQLite and others): Steward looks at it, proposes types and shows why before anything is stored.`}
         </EmptyState>
       }
     />
@@ -111,7 +111,7 @@ function LastChange({ dataset: { operation, changed_at, changed_by }, nameOf }: 
       {operation === null ? '' : operationName(operation)}
       <Text size="xs" c="dimmed">
         <RelativeTime value={changed_at} />
-        {person !== null && ` by ${person}`}
+        {person !== null && t` by ${person}`}
       </Text>
     </div>
   );

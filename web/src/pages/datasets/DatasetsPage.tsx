@@ -1,4 +1,5 @@
 /** The datasets of the project; files dropped anywhere on the page are loaded. */
+import { t } from '@lingui/core/macro';
 import { Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link2, Upload } from 'lucide-react';
@@ -49,13 +50,13 @@ export default function DatasetsPage() {
   };
   const begin = mayLoad && (
     <Button leftSection={<Upload size={14} aria-hidden />} onClick={dialog.open}>
-      {files.length > 0 ? 'Go on loading' : 'Load files'}
+      {files.length > 0 ? t`Go on loading` : t`Load files`}
     </Button>
   );
   return (
     <Page
-      title="Datasets"
-      description="Typed tables with a history: every change can be looked at and undone. Drop files anywhere on this page to load them."
+      title={t`Datasets`}
+      description={t`Typed tables with a history: every change can be looked at and undone. Drop files anywhere on this page to load them.`}
       actions={
         mayLoad && (
           <Group gap="xs">
@@ -64,7 +65,7 @@ export default function DatasetsPage() {
               leftSection={<Link2 size={14} aria-hidden />}
               onClick={asking.open}
             >
-              Let someone upload a file
+              {t`Let someone upload a file`}
             </Button>
             {begin}
           </Group>
@@ -78,7 +79,7 @@ export default function DatasetsPage() {
           <UploadLinkDialog projectId={project.id} onClose={asking.close} />
         </Suspense>
       )}
-      {isOver && <div className={classes.dropZone}>Drop to load</div>}
+      {isOver && <div className={classes.dropZone}>{t`Drop to load`}</div>}
       {mayLoad && (dialog.opened || files.length > 0) && (
         <Suspense>
           <UploadDialog

@@ -1,4 +1,5 @@
 /** The steps of one file in the upload dialog. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { useEffect } from 'react';
 import { ErrorState } from '@/components/ErrorState';
@@ -33,7 +34,7 @@ export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) 
   if (load.error && !load.inspection) {
     const giveUp = (
       <Button variant="subtle" color="gray" onClick={leave}>
-        Leave this file out
+        {t`Leave this file out`}
       </Button>
     );
     return <ErrorState error={load.error} retry={load.retry} action={giveUp} />;
@@ -41,7 +42,7 @@ export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) 
   if (load.stage === 'sending') {
     return (
       <WorkProgress
-        doing={`Sending ${file.name}`}
+        doing={t`Sending ${file.name}`}
         done={load.sent}
         total={file.size}
         format={formats.bytes}
@@ -50,7 +51,7 @@ export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) 
     );
   }
   if (!load.inspection) {
-    return <WorkProgress doing="Looking at the file" done={0} total={null} />;
+    return <WorkProgress doing={t`Looking at the file`} done={0} total={null} />;
   }
   return (
     <Review
@@ -59,7 +60,7 @@ export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) 
       about={formats.bytes(file.size)}
       proposed={datasetName(file.name)}
       taken={taken}
-      leaving="Leave this file out"
+      leaving={t`Leave this file out`}
       onLeave={leave}
     >
       <FileSettings

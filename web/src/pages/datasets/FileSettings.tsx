@@ -1,22 +1,23 @@
 /** How the file is read: sheet, encoding, delimiter and header, each with what it was found from. */
+import { t } from '@lingui/core/macro';
 import { NumberInput, Select, SimpleGrid } from '@mantine/core';
 import type { Inspection } from '@/api/uploads';
 import { withSetting } from './corrections';
 import type { LoadOptions } from './use-file-load';
 
 const DELIMITERS = [
-  { value: ',', label: 'Comma ,' },
-  { value: ';', label: 'Semicolon ;' },
-  { value: '\t', label: 'Tab' },
-  { value: '|', label: 'Pipe |' },
-  { value: ' ', label: 'Space' },
-  { value: ':', label: 'Colon :' },
-  { value: '~', label: 'Tilde ~' },
-  { value: '^', label: 'Caret ^' },
-  { value: '%', label: 'Percent %' },
-  { value: '#', label: 'Hash #' },
-  { value: '||', label: 'Two pipes ||' },
-  { value: '::', label: 'Two colons ::' },
+  { value: ',', label: t`Comma ,` },
+  { value: ';', label: t`Semicolon ;` },
+  { value: '\t', label: t`Tab` },
+  { value: '|', label: t`Pipe |` },
+  { value: ' ', label: t`Space` },
+  { value: ':', label: t`Colon :` },
+  { value: '~', label: t`Tilde ~` },
+  { value: '^', label: t`Caret ^` },
+  { value: '%', label: t`Percent %` },
+  { value: '#', label: t`Hash #` },
+  { value: '||', label: t`Two pipes ||` },
+  { value: '::', label: t`Two colons ::` },
 ];
 const ENCODINGS = [
   'utf-8',
@@ -43,7 +44,7 @@ export function FileSettings({ inspection, options, disabled, onCorrect }: Props
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
       {tables.length > 1 && (
         <Select
-          label="Sheet or table"
+          label={t`Sheet or table`}
           data={tables.map(({ name }) => name)}
           value={table}
           allowDeselect={false}
@@ -53,7 +54,7 @@ export function FileSettings({ inspection, options, disabled, onCorrect }: Props
       )}
       {encoding && (
         <Select
-          label="Encoding"
+          label={t`Encoding`}
           description={encoding.reason}
           data={withCurrent(
             ENCODINGS.map((value) => ({ value, label: value })),
@@ -67,7 +68,7 @@ export function FileSettings({ inspection, options, disabled, onCorrect }: Props
       )}
       {dialect && (
         <Select
-          label="Delimiter"
+          label={t`Delimiter`}
           description={dialect.reason}
           data={withCurrent(DELIMITERS, dialect.delimiter)}
           value={dialect.delimiter}
@@ -78,7 +79,7 @@ export function FileSettings({ inspection, options, disabled, onCorrect }: Props
       )}
       {header && (
         <NumberInput
-          label="Header in line (0: none)"
+          label={t`Header in line (0: none)`}
           description={header.reason}
           min={0}
           max={1000}
@@ -94,8 +95,8 @@ export function FileSettings({ inspection, options, disabled, onCorrect }: Props
       )}
       {header?.row != null && (
         <NumberInput
-          label="Rows of names"
-          description="Their texts are joined to one name a column."
+          label={t`Rows of names`}
+          description={t`Their texts are joined to one name a column.`}
           min={1}
           max={20}
           key={`rows ${header.rows}`}

@@ -1,4 +1,5 @@
 /** What loading came to. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
@@ -33,13 +34,13 @@ export function Outcome({ projectId, result, further }: Props) {
       >
         <Text size="sm" role="status">
           {rejected > 0
-            ? `${formats.number(rows)} of ${formats.number(rows + rejected)} rows loaded as ${dataset}. `
-            : `${formats.number(rows)} rows loaded as ${dataset}. `}
+            ? t`${formats.number(rows)} of ${formats.number(rows + rejected)} rows loaded as ${dataset}. `
+            : t`${formats.number(rows)} rows loaded as ${dataset}. `}
           {rejected > 0 && rejects_dataset !== null && (
             <>
-              {`${formats.number(rejected)} did not fit and `}
+              {t`${formats.number(rejected)} did not fit and `}
               <Anchor component={Link} to={datasetPath(projectId, rejects_dataset)} size="sm">
-                are listed with the reasons
+                {t`are listed with the reasons`}
               </Anchor>
               .
             </>
@@ -50,7 +51,7 @@ export function Outcome({ projectId, result, further }: Props) {
       <Group justify="flex-end" gap="xs">
         {further}
         <Button component={Link} to={datasetPath(projectId, dataset)} data-autofocus>
-          Open {dataset}
+          {t`Open ${dataset}`}
         </Button>
       </Group>
     </Stack>

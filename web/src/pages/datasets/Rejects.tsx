@@ -1,4 +1,5 @@
 /** Asks before records are left out: how many, and whether that is meant. */
+import { t } from '@lingui/core/macro';
 import { Alert, Switch, Stack, Text } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import type { Inspection } from '@/api/uploads';
@@ -26,11 +27,11 @@ export function Rejects({ inspection, accepted, disabled, onAccept }: Props) {
       <Stack gap="xs">
         {would_reject > 0 && (
           <Text size="sm">
-            {`${formats.number(would_reject)} of ${formats.number(records_seen)} records looked at do not fit and would be left out. Change a type or choose another reading, or load the others only.`}
+            {t`${formats.number(would_reject)} of ${formats.number(records_seen)} records looked at do not fit and would be left out. Change a type or choose another reading, or load the others only.`}
           </Text>
         )}
         <Switch
-          label="Load the other records only. Those left out are listed with the reasons."
+          label={t`Load the other records only. Those left out are listed with the reasons.`}
           checked={accepted}
           disabled={disabled}
           onChange={({ currentTarget: { checked } }) => onAccept(checked)}

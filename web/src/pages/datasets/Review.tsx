@@ -1,4 +1,5 @@
 /** What was found, to be corrected and named, and the way to load it: the same for files and tables. */
+import { t } from '@lingui/core/macro';
 import { Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, type SubmitEvent, useState } from 'react';
 import { ApiError, fieldMessages } from '@/api/errors';
@@ -48,10 +49,10 @@ export function Review(props: Props) {
           {[
             inspection.format,
             ...(about === undefined ? [] : [about]),
-            `${inspection.columns.length} columns`,
+            t`${inspection.columns.length} columns`,
             inspection.complete
-              ? `all ${formats.number(inspection.records_seen)} records looked at`
-              : `the first ${formats.number(inspection.records_seen)} records looked at`,
+              ? t`all ${formats.number(inspection.records_seen)} records looked at`
+              : t`the first ${formats.number(inspection.records_seen)} records looked at`,
           ].join(' · ')}
         </Text>
         {children}
@@ -59,15 +60,15 @@ export function Review(props: Props) {
         <Alternatives
           {...{ options: load.options, disabled: isBusy, onCorrect: load.correct }}
           alternatives={inspection.alternatives.filter(({ column }) => column === null)}
-          title="Other ways to read this file"
+          title={t`Other ways to read this file`}
         />
         <ColumnFindings {...found} />
         <TextInput
-          label="Dataset name"
+          label={t`Dataset name`}
           description={
             taken.includes(name.trim())
-              ? 'Exists already: this becomes its next version, and the present one can be restored.'
-              : 'Rows that do not fit their column’s type are kept apart with the reason; none is lost.'
+              ? t`Exists already: this becomes its next version, and the present one can be restored.`
+              : t`Rows that do not fit their column’s type are kept apart with the reason; none is lost.`
           }
           value={name}
           error={fieldMessages(load.error).dataset}
@@ -87,14 +88,14 @@ export function Review(props: Props) {
         )}
         {load.stage === 'loading' ? (
           <WorkProgress
-            doing={load.work?.doing ?? 'Waiting'}
+            doing={load.work?.doing ?? t`Waiting`}
             done={load.work?.done ?? 0}
             total={load.work?.total ?? null}
             onCancel={load.cancel}
           />
         ) : (
           <FormFooter
-            submit="Load"
+            submit={t`Load`}
             cancel={leaving}
             isPending={load.stage === 'inspecting'}
             isDisabled={!name.trim() || (asks && !accepted)}

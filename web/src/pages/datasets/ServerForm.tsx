@@ -1,4 +1,5 @@
 /** Where the database is: an address and a password that is never kept, or a secret that holds both. */
+import { t } from '@lingui/core/macro';
 import {
   Button,
   Group,
@@ -57,10 +58,10 @@ export function ServerForm({ projectId, isBusy, error, onConnect, onLeave }: Pro
     <form onSubmit={submit} autoComplete="off">
       <Stack>
         <SegmentedControl
-          aria-label="How the server is named"
+          aria-label={t`How the server is named`}
           data={[
-            { value: 'address', label: 'By address' },
-            { value: 'secret', label: 'By a stored secret' },
+            { value: 'address', label: t`By address` },
+            { value: 'secret', label: t`By a stored secret` },
           ]}
           value={by}
           disabled={isBusy}
@@ -70,9 +71,9 @@ export function ServerForm({ projectId, isBusy, error, onConnect, onLeave }: Pro
         {by === 'address' ? (
           <>
             <TextInput
-              label="Address"
-              description="PostgreSQL or MySQL, as in postgresql://reader@db.example.com:5432/sales?sslmode=require"
-              placeholder="postgresql://user@host:port/database"
+              label={t`Address`}
+              description={t`PostgreSQL or MySQL, as in postgresql://reader@db.example.com:5432/sales?sslmode=require`}
+              placeholder={t`postgresql://user@host:port/database`}
               value={address}
               error={messages.url}
               disabled={isBusy}
@@ -83,8 +84,8 @@ export function ServerForm({ projectId, isBusy, error, onConnect, onLeave }: Pro
               onBlur={hidePassword}
             />
             <PasswordInput
-              label="Password"
-              description="Used to connect, and kept nowhere."
+              label={t`Password`}
+              description={t`Used to connect, and kept nowhere.`}
               value={password}
               disabled={isBusy}
               autoComplete="new-password"
@@ -102,17 +103,16 @@ export function ServerForm({ projectId, isBusy, error, onConnect, onLeave }: Pro
         )}
         {!isAdmin && (
           <Text size="sm" c="dimmed">
-            Servers on private addresses, such as this machine or the local network, are open to
-            admins of the project.
+            {t`Servers on private addresses, such as this machine or the local network, are open to admins of the project.`}
           </Text>
         )}
         <FormError error={error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="subtle" color="gray" onClick={onLeave}>
-            Back
+            {t`Back`}
           </Button>
           <Button type="submit" loading={isBusy} disabled={place === null}>
-            Show tables
+            {t`Show tables`}
           </Button>
         </Group>
       </Stack>
@@ -133,12 +133,12 @@ function SecretChoice({ projectId, value, error, disabled, onChange }: SecretPro
   const names = itemsOf(query.data).map(({ name }) => name);
   return (
     <Select
-      label="Secret"
-      description="One whose value is a whole address: postgresql://user:password@host:port/database"
-      placeholder={query.isSuccess && names.length === 0 ? 'No secrets yet' : 'Choose a secret'}
+      label={t`Secret`}
+      description={t`One whose value is a whole address: postgresql://user:password@host:port/database`}
+      placeholder={query.isSuccess && names.length === 0 ? t`No secrets yet` : t`Choose a secret`}
       data={names}
       value={value}
-      error={error ?? (query.isError ? 'The secrets could not be listed.' : null)}
+      error={error ?? (query.isError ? t`The secrets could not be listed.` : null)}
       disabled={disabled}
       searchable
       onChange={onChange}

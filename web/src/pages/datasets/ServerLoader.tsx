@@ -1,4 +1,5 @@
 /** Loading a table of a database server: where it is, what is there, and what was found in it. */
+import { t } from '@lingui/core/macro';
 import { Button, Stack } from '@mantine/core';
 import { Outcome } from './Outcome';
 import { Review } from './Review';
@@ -20,7 +21,7 @@ export function ServerLoader({ projectId, taken, onLeave }: Props) {
   if (result) {
     const more = (
       <Button variant="default" onClick={load.again}>
-        Load another table
+        {t`Load another table`}
       </Button>
     );
     return <Outcome projectId={projectId} result={result} further={more} />;
@@ -66,7 +67,7 @@ function Tables({ load, inspection, taken }: TablesProps) {
         inspection={inspection}
         proposed={tableDataset(table)}
         taken={taken}
-        leaving="Another server"
+        leaving={t`Another server`}
         onLeave={load.disconnect}
       />
     </Stack>

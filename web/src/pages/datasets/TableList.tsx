@@ -1,4 +1,5 @@
 /** The tables of a server, one of which is looked at; many can be narrowed down. */
+import { plural, t } from '@lingui/core/macro';
 import { Radio, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Inspection } from '@/api/uploads';
@@ -22,15 +23,18 @@ export function TableList({ tables, chosen, disabled, onChoose }: Props) {
     <div>
       {tables.length > WORTH_SEARCHING && (
         <TextInput
-          aria-label="Find a table"
-          placeholder="Find a table"
+          aria-label={t`Find a table`}
+          placeholder={t`Find a table`}
           mb="xs"
           value={wanted}
           onChange={({ currentTarget: { value } }) => setWanted(value)}
         />
       )}
       <Radio.Group
-        label={`${formats.number(tables.length)} ${tables.length === 1 ? 'table' : 'tables'}`}
+        label={plural(tables.length, {
+          one: `${formats.number(tables.length)} table`,
+          other: `${formats.number(tables.length)} tables`,
+        })}
         value={chosen}
         onChange={onChoose}
       >
@@ -42,7 +46,7 @@ export function TableList({ tables, chosen, disabled, onChoose }: Props) {
               label={name}
               disabled={disabled}
               description={
-                [rows === null ? null : `${formats.number(rows)} rows`, note]
+                [rows === null ? null : t`${formats.number(rows)} rows`, note]
                   .filter(Boolean)
                   .join(' · ') || undefined
               }
@@ -50,7 +54,7 @@ export function TableList({ tables, chosen, disabled, onChoose }: Props) {
           ))}
           {shown.length === 0 && (
             <Text size="sm" c="dimmed" role="status">
-              No table is called so.
+              {t`No table is called so.`}
             </Text>
           )}
         </div>

@@ -1,4 +1,5 @@
 /** Loading files, one tab per file, or a table of a database; closing keeps what is under way of files. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { Database, FileUp } from 'lucide-react';
 import { useCallback, useRef, useState } from 'react';
@@ -10,7 +11,7 @@ import type { Stage } from './use-file-load';
 const STAGES: Record<Stage | 'failed', string> = {
   sending: 'sending',
   inspecting: 'looking',
-  ready: 'to review',
+  ready: t`to review`,
   loading: 'loading',
   done: 'loaded',
   failed: 'failed',
@@ -59,7 +60,7 @@ export default function UploadDialog(props: Props) {
       {files.length > 0 && (
         <Tabs value={current} onChange={setChosen} keepMounted>
           {files.length > 1 && (
-            <Tabs.List mb="md" aria-label="Files">
+            <Tabs.List mb="md" aria-label={t`Files`}>
               {files.map(({ id, file }) => (
                 <Tabs.Tab key={id} value={id}>
                   {file.name}{' '}
@@ -82,8 +83,8 @@ export default function UploadDialog(props: Props) {
 }
 
 function titleOf(files: PendingFile[], fromServer: boolean): string {
-  if (files.length === 1) return `Load ${files[0]?.file.name ?? ''}`;
-  return files.length === 0 && fromServer ? 'Load from a database' : 'Load files';
+  if (files.length === 1) return t`Load ${files[0]?.file.name ?? ''}`;
+  return files.length === 0 && fromServer ? t`Load from a database` : t`Load files`;
 }
 
 interface NotedProps extends PendingFile {
@@ -108,21 +109,20 @@ function Chooser({ onFiles, onServer }: ChooserProps) {
   return (
     <Stack align="center" gap="xs" className={classes.chooser}>
       <FileUp size={24} aria-hidden />
-      <Text fw={600}>Drop files here</Text>
+      <Text fw={600}>{t`Drop files here`}</Text>
       <Text size="sm" c="dimmed" ta="center" maw="28rem">
-        CSV, TSV, Excel, JSON, Parquet, SQLite or DuckDB, also packed as zip or gzip. Nothing is
-        stored as a dataset before you have seen what was found.
+        {t`CSV, TSV, Excel, JSON, Parquet, SQLite or DuckDB, also packed as zip or gzip. Nothing is stored as a dataset before you have seen what was found.`}
       </Text>
       <Group mt="xs" gap="xs" justify="center">
         <Button onClick={() => input.current?.click()} data-autofocus>
-          Choose files
+          {t`Choose files`}
         </Button>
         <Button
           variant="default"
           leftSection={<Database size={14} aria-hidden />}
           onClick={onServer}
         >
-          From a database
+          {t`From a database`}
         </Button>
       </Group>
       <input
@@ -130,7 +130,7 @@ function Chooser({ onFiles, onServer }: ChooserProps) {
         type="file"
         multiple
         hidden
-        aria-label="Files to load"
+        aria-label={t`Files to load`}
         onChange={({ currentTarget }) => {
           onFiles([...(currentTarget.files ?? [])]);
           currentTarget.value = '';

@@ -1,4 +1,5 @@
 /** A link by which anyone who has it can send one file, which is then loaded as a dataset. */
+import { t } from '@lingui/core/macro';
 import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { fieldMessages } from '@/api/errors';
@@ -21,7 +22,7 @@ export default function UploadLinkDialog({ projectId, onClose }: Props) {
   const mistakes = fieldMessages(make.error);
   return (
     <LinkDialog
-      title="Let someone upload a file"
+      title={t`Let someone upload a file`}
       made={make.data}
       address={sendingPage}
       error={make.error}
@@ -36,15 +37,16 @@ export default function UploadLinkDialog({ projectId, onClose }: Props) {
         })
       }
       onClose={onClose}
-      more={({ address }) => <CodeBlock label="command" code={`curl -T FILE ${address ?? ''}`} />}
+      more={({ address }) => (
+        <CodeBlock label={t`command`} code={`curl -T FILE ${address ?? ''}`} />
+      )}
     >
       <Text size="sm">
-        Anyone who has the link can send one file without an account. Steward loads it in your name.
-        You can undo that.
+        {t`Anyone who has the link can send one file without an account. Steward loads it in your name. You can undo that.`}
       </Text>
       <TextInput
-        label="Dataset"
-        description="The file becomes this dataset, or its next version."
+        label={t`Dataset`}
+        description={t`The file becomes this dataset, or its next version.`}
         maxLength={180}
         value={dataset}
         error={mistakes.dataset}
@@ -52,7 +54,7 @@ export default function UploadLinkDialog({ projectId, onClose }: Props) {
         onChange={(event) => setDataset(event.currentTarget.value)}
       />
       <NumberInput
-        label="Largest file in MB"
+        label={t`Largest file in MB`}
         min={1}
         value={megabytes}
         error={mistakes.max_bytes}

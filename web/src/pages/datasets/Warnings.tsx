@@ -1,4 +1,5 @@
 /** What to know about a file or table before it is relied upon. */
+import { t } from '@lingui/core/macro';
 import { Alert } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import type { Inspection } from '@/api/uploads';
@@ -10,7 +11,7 @@ export function Warnings({ warnings }: Pick<Inspection, 'warnings'>) {
       {warnings.map(({ message, line }, index) => (
         <div key={index}>
           {message}
-          {line !== null && ` (line ${line})`}
+          {line !== null && t` (line ${line})`}
         </div>
       ))}
     </Alert>

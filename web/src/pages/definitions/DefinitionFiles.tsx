@@ -1,4 +1,5 @@
 /** Definitions as files: export for other tools, import from them; what a format cannot say is told. */
+import { plural, t } from '@lingui/core/macro';
 import { Button, FileButton, Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, Download, FileDown } from 'lucide-react';
@@ -13,15 +14,15 @@ import { offerUndo, showDone, showFailure } from '@/components/undo';
 import { saveText } from '@/pages/audit/search';
 
 const FORMATS: { value: DefinitionFormat; label: string; file: string }[] = [
-  { value: 'steward', label: 'Steward (YAML)', file: 'definitions.yaml' },
-  { value: 'ossie', label: 'Apache Ossie 0.1.1 (YAML)', file: 'definitions.ossie.yaml' },
-  { value: 'dbt', label: 'dbt semantic models (YAML)', file: 'semantic_models.yml' },
+  { value: 'steward', label: t`Steward (YAML)`, file: 'definitions.yaml' },
+  { value: 'ossie', label: t`Apache Ossie 0.1.1 (YAML)`, file: 'definitions.ossie.yaml' },
+  { value: 'dbt', label: t`dbt semantic models (YAML)`, file: 'semantic_models.yml' },
 ];
 
 function lossesOf(losses: readonly string[]): string {
   if (losses.length === 0) return '';
-  const more = losses.length > 1 ? ` and ${losses.length - 1} more` : '';
-  return ` Not in the file: ${losses[0]}${more}`;
+  const more = losses.length > 1 ? t` and ${losses.length - 1} more` : '';
+  return t` Not in the file: ${losses[0] ?? ''}${more}`;
 }
 
 export function ExportDefinitions() {
@@ -31,7 +32,7 @@ export function ExportDefinitions() {
     onError: showFailure,
     onSuccess: ({ text, losses }, { file }) => {
       saveText(file, text, 'application/yaml');
-      showDone(`${file} saved.${lossesOf(losses)}`);
+      showDone(t`${file} saved.${lossesOf(losses)}`);
     },
   });
   return (
@@ -43,7 +44,7 @@ export function ExportDefinitions() {
           rightSection={<ChevronDown size={14} aria-hidden />}
           loading={save.isPending}
         >
-          Export
+          {t`Export`}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -69,16 +70,19 @@ export function ImportDefinitions({ revision }: { revision: number }) {
         onError: showFailure,
         onSuccess: ({ changes, losses, revision: made }) => {
           if (changes.length === 0) {
-            showDone(`${file.name} says nothing that is not here already.`);
+            showDone(t`${file.name} says nothing that is not here already.`);
             return;
           }
-          const many = changes.length === 1 ? '1 definition' : `${changes.length} definitions`;
-          const left = losses.length > 0 ? ` ${losses.length} parts could not be read.` : '';
+          const many = plural(changes.length, {
+            one: `1 definition`,
+            other: `${changes.length} definitions`,
+          });
+          const left = losses.length > 0 ? t` ${losses.length} parts could not be read.` : '';
           offerUndo({
-            message: `${many} imported from ${file.name}.${left}`,
+            message: t`${many} imported from ${file.name}.${left}`,
             undo: () =>
               restore.mutateAsync({ action: { kind: 'restore', revision }, revision: made }),
-            undone: 'The definitions are as they were',
+            undone: t`The definitions are as they were`,
           });
         },
       },
@@ -93,7 +97,7 @@ export function ImportDefinitions({ revision }: { revision: number }) {
           loading={take.isPending}
           {...props}
         >
-          Import
+          {t`Import`}
         </Button>
       )}
     </FileButton>

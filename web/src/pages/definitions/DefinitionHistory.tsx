@@ -1,4 +1,5 @@
 /** Revisions of the definitions, newest first, each with what it changed; an earlier one can be restored. */
+import { plural, t } from '@lingui/core/macro';
 import { Button, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, History } from 'lucide-react';
@@ -32,8 +33,8 @@ export function DefinitionHistory({ current, mayEdit, onRestore }: Props) {
   if (!query.data) return <Skeleton height={80} aria-busy />;
   if (query.data.items.length === 0) {
     return (
-      <EmptyState icon={History} title="Nothing changed yet">
-        Every change makes a revision. You can compare revisions and restore an earlier one.
+      <EmptyState icon={History} title={t`Nothing changed yet`}>
+        {t`Every change makes a revision. You can compare revisions and restore an earlier one.`}
       </EmptyState>
     );
   }
@@ -63,7 +64,9 @@ function OneRevision({ revision, isCurrent, mayEdit, onRestore }: RevisionProps)
   const formats = useFormats();
   const [isOpen, setOpen] = useState(false);
   const { revision: number, changes } = revision;
-  const message = revision.message || `${changes} ${changes === 1 ? 'entry' : 'entries'} changed`;
+  const message =
+    revision.message ||
+    plural(changes, { one: `${changes} entry changed`, other: `${changes} entries changed` });
   return (
     <li className={classes.entry}>
       <details className={classes.what} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -71,10 +74,10 @@ function OneRevision({ revision, isCurrent, mayEdit, onRestore }: RevisionProps)
           <ChevronRight size={14} aria-hidden className={classes.chevron} />
           <Text span size="sm" fw={500}>
             {number}. {message}
-            {isCurrent && ' (current)'}
+            {isCurrent && t` (current)`}
           </Text>
           <Text span size="xs" c="dimmed">
-            {revision.author_name ?? 'A former member'}
+            {revision.author_name ?? t`A former member`}
             {revision.created_at && `, ${formats.dateTime(revision.created_at)}`}
           </Text>
         </summary>
@@ -84,10 +87,10 @@ function OneRevision({ revision, isCurrent, mayEdit, onRestore }: RevisionProps)
         <Button
           variant="default"
           size="compact-sm"
-          aria-label={isCurrent ? `Undo revision ${number}` : `Restore revision ${number}`}
+          aria-label={isCurrent ? t`Undo revision ${number}` : t`Restore revision ${number}`}
           onClick={() => onRestore(isCurrent ? number - 1 : number)}
         >
-          {isCurrent ? 'Undo' : 'Restore'}
+          {isCurrent ? t`Undo` : t`Restore`}
         </Button>
       )}
     </li>
@@ -114,7 +117,7 @@ const SILENT = new Set(['why', 'by']);
 
 function inWords({ entry, before, after }: DefinitionChange): string {
   const name = nameOfPointer(entry);
-  if (after === null) return `${name}: removed`;
+  if (after === null) return t`${name}: removed`;
   const fields = Object.keys({ ...before, ...after }).filter(
     (field) => !SILENT.has(field) && shown(before, field) !== shown(after, field),
   );
@@ -126,7 +129,7 @@ function inWords({ entry, before, after }: DefinitionChange): string {
 
 function shown(entry: Entry | null | undefined, field: string): string {
   const value = entry?.[field];
-  if (value === undefined || value === null) return field === 'state' ? 'proposed' : 'not set';
+  if (value === undefined || value === null) return field === 'state' ? 'proposed' : t`not set`;
   if (Array.isArray(value)) return value.join(', ') || 'none';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

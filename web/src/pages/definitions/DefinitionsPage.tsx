@@ -1,4 +1,6 @@
 /** What words mean in the project: proposed from the data, confirmed, changed or rejected by people. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BookA, CheckCheck, Plus } from 'lucide-react';
@@ -25,22 +27,21 @@ import {
 import { TableDefinitions } from './TableDefinitions';
 import { useChange } from './use-definitions';
 
-const DESCRIPTION =
-  'What columns, figures and words mean here. Steward proposes definitions from your data; chat answers by them. Confirm or correct them, and answers get better.';
+const DESCRIPTION = t`What columns, figures and words mean here. Steward proposes definitions from your data; chat answers by them. Confirm or correct them, and answers get better.`;
 
 export default function DefinitionsPage() {
   const project = useProject();
   const query = useQuery(definitionsQuery(project.id));
   if (query.isError && !query.data) {
     return (
-      <Page title="Definitions" description={DESCRIPTION}>
+      <Page title={t`Definitions`} description={DESCRIPTION}>
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       </Page>
     );
   }
   if (!query.data) {
     return (
-      <Page title="Definitions" description={DESCRIPTION}>
+      <Page title={t`Definitions`} description={DESCRIPTION}>
         <Skeleton height={160} aria-busy />
       </Page>
     );
@@ -61,15 +62,15 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
   const actions: EntryActions = {
     mayEdit,
     onConfirm: ({ pointer, name }) =>
-      change({ kind: 'confirm', entries: [pointer] }, `${name} confirmed`),
+      change({ kind: 'confirm', entries: [pointer] }, t`${name} confirmed`),
     onReject: ({ pointer, name }) =>
-      change({ kind: 'reject', entries: [pointer] }, `${name} rejected`),
+      change({ kind: 'reject', entries: [pointer] }, t`${name} rejected`),
     onEdit: (entry) => setEdited({ entry }),
   };
   const isEmpty = everyEntry(all).length === 0;
   return (
     <Page
-      title="Definitions"
+      title={t`Definitions`}
       description={DESCRIPTION}
       actions={
         <>
@@ -80,10 +81,10 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
               leftSection={<CheckCheck size={14} aria-hidden />}
               loading={isPending}
               onClick={() =>
-                change({ kind: 'confirm', entries: null }, `${open} definitions confirmed`)
+                change({ kind: 'confirm', entries: null }, t`${open} definitions confirmed`)
               }
             >
-              Confirm all ({open})
+              {t`Confirm all (${open})`}
             </Button>
           )}
         </>
@@ -91,11 +92,11 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
       toolbar={
         <SegmentedControl
           size="sm"
-          aria-label="Which definitions to show"
+          aria-label={t`Which definitions to show`}
           data={[
-            { value: 'all', label: 'All' },
-            { value: 'open', label: `To confirm (${open})` },
-            { value: 'history', label: 'History' },
+            { value: 'all', label: t`All` },
+            { value: 'open', label: t`To confirm (${open})` },
+            { value: 'history', label: t`History` },
           ]}
           value={view ?? 'all'}
           onChange={(chosen) => setView(chosen === 'all' ? null : chosen)}
@@ -107,12 +108,12 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
           current={revision}
           mayEdit={mayEdit}
           onRestore={(earlier) =>
-            change({ kind: 'restore', revision: earlier }, `Revision ${earlier} restored`)
+            change({ kind: 'restore', revision: earlier }, t`Revision ${earlier} restored`)
           }
         />
       ) : isEmpty ? (
-        <EmptyState icon={BookA} picture="list" title="No definitions yet">
-          Load a dataset, and Steward proposes what its columns mean.
+        <EmptyState icon={BookA} picture="list" title={t`No definitions yet`}>
+          {t`Load a dataset, and Steward proposes what its columns mean.`}
         </EmptyState>
       ) : (
         <Lists
@@ -123,7 +124,7 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
           onSet={(entry, value) =>
             change(
               { kind: 'set', changes: [{ entry: entry.pointer, value }] },
-              `${entry.name} changed`,
+              t`${entry.name} changed`,
             )
           }
           onNew={setEdited}
@@ -154,8 +155,8 @@ function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps
   const [entry] = useSearchParam('entry');
   if (isFiltered && everyEntry(shown).every(({ state }) => state !== 'proposed')) {
     return (
-      <EmptyState icon={CheckCheck} title="Nothing to confirm">
-        You have decided on every definition that Steward proposed.
+      <EmptyState icon={CheckCheck} title={t`Nothing to confirm`}>
+        {t`You have decided on every definition that Steward proposed.`}
       </EmptyState>
     );
   }
@@ -172,7 +173,7 @@ function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps
     );
   return (
     <>
-      <Section title="Tables" description="What one row is, and what each column is for.">
+      <Section title={t`Tables`} description={t`What one row is, and what each column is for.`}>
         {tables.map((table) => (
           <TableDefinitions
             key={table.table.pointer}
@@ -186,36 +187,38 @@ function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps
         ))}
       </Section>
       <EntryList
-        title="Metrics"
-        description="Figures with a name and a formula."
-        action={add('metric', 'New metric')}
+        title={t`Metrics`}
+        description={t`Figures with a name and a formula.`}
+        action={add('metric', t`New metric`)}
         entries={metrics}
         missing={missing}
         actions={actions}
         fact={({ value }) => (
           <>
-            <code>{String(value.formula)}</code> over {String(value.over)}
-            {typeof value.unit === 'string' && value.unit !== '' && `, in ${value.unit}`}
-            {Array.isArray(value.synonyms) && `, also called ${value.synonyms.join(', ')}`}
+            <Trans>
+              <code>{String(value.formula)}</code> over {String(value.over)}
+              {typeof value.unit === 'string' && value.unit !== '' && t`, in ${value.unit}`}
+              {Array.isArray(value.synonyms) && t`, also called ${value.synonyms.join(', ')}`}
+            </Trans>
           </>
         )}
       />
       <EntryList
-        title="Relationships"
-        description="Which rows belong together; queries join along these."
-        action={add('relationship', 'New relationship')}
+        title={t`Relationships`}
+        description={t`Which rows belong together; queries join along these.`}
+        action={add('relationship', t`New relationship`)}
         entries={relationships}
         missing={missing}
         actions={actions}
         fact={({ value }) =>
           value.cardinality === 'one_to_one'
-            ? 'Each row points at its own row.'
-            : 'Many rows point at one.'
+            ? t`Each row points at its own row.`
+            : t`Many rows point at one.`
         }
       />
       <EntryList
-        title="Confirmed questions"
-        description="Questions whose reading somebody confirmed; Steward reads similar ones the same way."
+        title={t`Confirmed questions`}
+        description={t`Questions whose reading somebody confirmed; Steward reads similar ones the same way.`}
         entries={questions}
         missing={missing}
         actions={actions}
@@ -246,7 +249,7 @@ function EntryList(props: EntryListProps) {
     <Section title={title} description={description} actions={action}>
       {entries.length === 0 ? (
         <Text size="sm" c="dimmed">
-          None yet.
+          {t`None yet.`}
         </Text>
       ) : (
         <ul className={`${classes.list} ${classes.framed}`} aria-label={title}>

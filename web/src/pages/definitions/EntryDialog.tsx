@@ -1,4 +1,5 @@
 /** Edits an entry or makes a new one; tells what uses it before it changes. */
+import { t } from '@lingui/core/macro';
 import { Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { type GetInputPropsReturnType, useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
@@ -35,10 +36,10 @@ export function EntryDialog({ edited, onClose, ...rest }: Props) {
 }
 
 function titleOf(edited: Edited): string {
-  if ('entry' in edited) return `Edit ${edited.entry.name}`;
-  if (edited.kind === 'segment') return `Name some rows of ${edited.table}`;
-  if (edited.kind === 'default filter') return `Default filter of ${edited.table}`;
-  return `New ${edited.kind}`;
+  if ('entry' in edited) return t`Edit ${edited.entry.name}`;
+  if (edited.kind === 'segment') return t`Name some rows of ${edited.table}`;
+  if (edited.kind === 'default filter') return t`Default filter of ${edited.table}`;
+  return t`New ${edited.kind}`;
 }
 
 /** Names are part of the pointer; the others follow from what the entry says. */
@@ -69,11 +70,11 @@ function EntryForm({ edited, revision, isChanging, tables, onClose }: Props & { 
   const form = useForm<Record<string, string>>({
     initialValues: { ...initial, 'entry-name': '' },
     validate: (values) => ({
-      ...(asksName && !values['entry-name']?.trim() ? { 'entry-name': 'Give it a name.' } : {}),
+      ...(asksName && !values['entry-name']?.trim() ? { 'entry-name': t`Give it a name.` } : {}),
       ...Object.fromEntries(
         FIELDS[kind]
           .filter(({ name, required }) => required && !values[name]?.trim())
-          .map(({ name, label }) => [name, `${label} is missing.`]),
+          .map(({ name, label }) => [name, t`${label} is missing.`]),
       ),
     }),
   });
@@ -84,7 +85,7 @@ function EntryForm({ edited, revision, isChanging, tables, onClose }: Props & { 
       { action: { kind: 'set', changes: [change] }, revision },
       {
         onSuccess: () => {
-          showDone(`${'entry' in edited ? edited.entry.name : name || kind} saved`);
+          showDone(t`${'entry' in edited ? edited.entry.name : name || kind} saved`);
           onClose();
         },
         onError: (error) => form.setErrors(fieldMessages(error)),
@@ -96,8 +97,8 @@ function EntryForm({ edited, revision, isChanging, tables, onClose }: Props & { 
       <Stack>
         {asksName && (
           <TextInput
-            label="Name"
-            description={kind === 'segment' ? 'Such as unpaid or active.' : 'Such as revenue.'}
+            label={t`Name`}
+            description={kind === 'segment' ? t`Such as unpaid or active.` : t`Such as revenue.`}
             data-autofocus
             {...form.getInputProps('entry-name')}
           />
@@ -121,7 +122,7 @@ function EntryForm({ edited, revision, isChanging, tables, onClose }: Props & { 
           ))}
         {'entry' in edited && <Uses pointer={edited.entry.pointer} />}
         <FormError error={save.error} />
-        <FormFooter submit="Save" isPending={save.isPending || isChanging} onCancel={onClose} />
+        <FormFooter submit={t`Save`} isPending={save.isPending || isChanging} onCancel={onClose} />
       </Stack>
     </form>
   );
@@ -149,12 +150,12 @@ function OneField({ field, input }: FieldProps) {
 }
 
 const KINDS: Record<string, string> = {
-  playbook: 'Playbook',
-  question: 'Confirmed question',
-  metric: 'Metric',
-  segment: 'Named rows',
-  'default filter': 'Default filter',
-  relationship: 'Relationship',
+  playbook: t`Playbook`,
+  question: t`Confirmed question`,
+  metric: t`Metric`,
+  segment: t`Named rows`,
+  'default filter': t`Default filter`,
+  relationship: t`Relationship`,
 };
 
 function Uses({ pointer }: { pointer: string }) {
@@ -164,14 +165,14 @@ function Uses({ pointer }: { pointer: string }) {
   if (data.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No playbook and no confirmed question uses this.
+        {t`No playbook and no confirmed question uses this.`}
       </Text>
     );
   }
   return (
     <div>
       <Text size="sm" fw={500}>
-        Used by
+        {t`Used by`}
       </Text>
       <ul style={{ margin: 0, paddingInlineStart: '1.25rem' }}>
         {data.map(({ kind, name, title }) => (

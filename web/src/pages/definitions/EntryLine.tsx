@@ -1,4 +1,5 @@
 /** One entry in a list: its name, what it says, its state, and what one can do with it. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Text } from '@mantine/core';
 import { Ban, CircleCheck, CircleDashed } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
@@ -10,9 +11,9 @@ import classes from './definitions.module.css';
 import type { ShownEntry } from './entries';
 
 const LOOKS = {
-  proposed: { word: 'To confirm', icon: CircleDashed, tone: 'wait' },
-  confirmed: { word: 'Confirmed', icon: CircleCheck, tone: 'good' },
-  rejected: { word: 'Rejected', icon: Ban, tone: 'neutral' },
+  proposed: { word: t`To confirm`, icon: CircleDashed, tone: 'wait' },
+  confirmed: { word: t`Confirmed`, icon: CircleCheck, tone: 'good' },
+  rejected: { word: t`Rejected`, icon: Ban, tone: 'neutral' },
 } as const satisfies Record<DefinitionState, { word: string; icon: unknown; tone: Tone }>;
 
 export interface EntryActions {
@@ -44,7 +45,7 @@ export function EntryLine(props: Props) {
   const why = typeof value.why === 'string' ? value.why : '';
   const by = typeof value.by === 'string' ? value.by : null;
   const button = { variant: 'subtle', color: 'gray', size: 'compact-sm' } as const;
-  const title = [by === null ? '' : `By ${by}.`, why].filter(Boolean).join(' ');
+  const title = [by === null ? '' : t`By ${by}.`, why].filter(Boolean).join(' ');
   return (
     <li
       ref={line}
@@ -60,7 +61,7 @@ export function EntryLine(props: Props) {
         {children}
         {(title || isMissing) && (
           <Text size="xs" c="dimmed">
-            {isMissing && 'The data does not have this any more. '}
+            {isMissing && t`The data does not have this any more. `}
             {title}
           </Text>
         )}
@@ -71,20 +72,24 @@ export function EntryLine(props: Props) {
           {state !== 'confirmed' && (
             <Button
               {...button}
-              aria-label={`Confirm ${entry.name}`}
+              aria-label={t`Confirm ${entry.name}`}
               onClick={() => onConfirm(entry)}
             >
-              Confirm
+              {t`Confirm`}
             </Button>
           )}
           {state !== 'rejected' && (
-            <Button {...button} aria-label={`Reject ${entry.name}`} onClick={() => onReject(entry)}>
-              Reject
+            <Button
+              {...button}
+              aria-label={t`Reject ${entry.name}`}
+              onClick={() => onReject(entry)}
+            >
+              {t`Reject`}
             </Button>
           )}
           {entry.kind !== 'question' && (
-            <Button {...button} aria-label={`Edit ${entry.name}`} onClick={() => onEdit(entry)}>
-              Edit
+            <Button {...button} aria-label={t`Edit ${entry.name}`} onClick={() => onEdit(entry)}>
+              {t`Edit`}
             </Button>
           )}
         </Group>

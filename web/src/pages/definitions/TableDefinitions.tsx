@@ -1,4 +1,5 @@
 /** A table: what one row is, its columns with their roles, named parts of it and default filters. */
+import { plural, t } from '@lingui/core/macro';
 import { Button, NativeSelect, Text } from '@mantine/core';
 import { ChevronRight } from 'lucide-react';
 import type { Entry } from '@/api/definitions';
@@ -36,11 +37,11 @@ export function TableDefinitions({ shown, missing, isOpen, onSet, onAdd, ...acti
           {table.name}
         </Text>
         <Text span size="xs" c="dimmed">
-          {columns.length} {columns.length === 1 ? 'column' : 'columns'}
-          {open > 0 && `, ${open} to confirm`}
+          {columns.length} {plural(columns.length, { one: `column`, other: `columns` })}
+          {open > 0 && t`, ${open} to confirm`}
         </Text>
       </summary>
-      <ul className={classes.list} aria-label={`Definitions of ${table.name}`}>
+      <ul className={classes.list} aria-label={t`Definitions of ${table.name}`}>
         <EntryLine entry={table} isMissing={missing.has(table.pointer)} {...actions}>
           <TableFacts value={table.value} />
         </EntryLine>
@@ -57,7 +58,7 @@ export function TableDefinitions({ shown, missing, isOpen, onSet, onAdd, ...acti
         {[...filters, ...segments].map((entry) => (
           <EntryLine key={entry.pointer} entry={entry} {...actions}>
             <Text size="xs" c="dimmed">
-              {entry.kind === 'segment' ? 'These rows: ' : 'Default filter: '}
+              {entry.kind === 'segment' ? t`These rows: ` : t`Default filter: `}
               <code>{text(entry.value.where)}</code>
             </Text>
           </EntryLine>
@@ -66,14 +67,14 @@ export function TableDefinitions({ shown, missing, isOpen, onSet, onAdd, ...acti
       {actions.mayEdit && (
         <div className={classes.foot}>
           <Button variant="default" size="compact-sm" onClick={() => onAdd('segment', table.name)}>
-            Name some rows
+            {t`Name some rows`}
           </Button>
           <Button
             variant="default"
             size="compact-sm"
             onClick={() => onAdd('default filter', table.name)}
           >
-            Add a default filter
+            {t`Add a default filter`}
           </Button>
         </div>
       )}
@@ -83,11 +84,11 @@ export function TableDefinitions({ shown, missing, isOpen, onSet, onAdd, ...acti
 
 function TableFacts({ value }: { value: Entry }) {
   const facts = [
-    text(value.row) && `One row is one ${text(value.row)}.`,
-    list(value.key).length > 0 && `Key: ${list(value.key).join(', ')}.`,
-    text(value.name_column) && `Known by ${text(value.name_column)}.`,
-    text(value.default_time) && `Time: ${text(value.default_time)}.`,
-    list(value.synonyms).length > 0 && `Also called ${list(value.synonyms).join(', ')}.`,
+    text(value.row) && t`One row is one ${text(value.row)}.`,
+    list(value.key).length > 0 && t`Key: ${list(value.key).join(', ')}.`,
+    text(value.name_column) && t`Known by ${text(value.name_column)}.`,
+    text(value.default_time) && t`Time: ${text(value.default_time)}.`,
+    list(value.synonyms).length > 0 && t`Also called ${list(value.synonyms).join(', ')}.`,
   ].filter(Boolean);
   return <Text size="xs">{facts.join(' ')}</Text>;
 }
@@ -104,18 +105,18 @@ function ColumnFacts({ column, mayEdit, onSet }: ColumnProps) {
   const set = (field: string, chosen: string) =>
     onSet(column, fromForm('column', { ...toForm('column', value), [field]: chosen }, value));
   const facts = [
-    text(value.unit) && `in ${text(value.unit)}`,
-    text(value.unit_column) && `unit by ${text(value.unit_column)}`,
-    text(value.zone) && `zone ${text(value.zone)}`,
-    role === 'measure' && text(value.additive) === 'never' && 'not added up',
-    role === 'measure' && text(value.additive) === 'not over time' && 'not added up over time',
-    list(value.synonyms).length > 0 && `also called ${list(value.synonyms).join(', ')}`,
+    text(value.unit) && t`in ${text(value.unit)}`,
+    text(value.unit_column) && t`unit by ${text(value.unit_column)}`,
+    text(value.zone) && t`zone ${text(value.zone)}`,
+    role === 'measure' && text(value.additive) === 'never' && t`not added up`,
+    role === 'measure' && text(value.additive) === 'not over time' && t`not added up over time`,
+    list(value.synonyms).length > 0 && t`also called ${list(value.synonyms).join(', ')}`,
   ].filter(Boolean);
   return (
     <div className={classes.facts}>
       <NativeSelect
         size="xs"
-        aria-label={`Role of ${name}`}
+        aria-label={t`Role of ${name}`}
         disabled={!mayEdit}
         data={ROLES.map(([id, label]) => ({ value: id, label }))}
         value={role}
@@ -124,7 +125,7 @@ function ColumnFacts({ column, mayEdit, onSet }: ColumnProps) {
       {role === 'measure' && (
         <NativeSelect
           size="xs"
-          aria-label={`${name} is summarised by`}
+          aria-label={t`${name} is summarised by`}
           disabled={!mayEdit}
           data={TOTALS.map(([id, label]) => ({ value: id, label }))}
           value={text(value.total)}

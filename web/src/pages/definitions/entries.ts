@@ -1,4 +1,5 @@
 /** Entries of definitions as the page shows them: each with its pointer, its kind and its state. */
+import { t } from '@lingui/core/macro';
 import type { Definitions, DefinitionState, Entry, Relationship } from '@/api/definitions';
 
 export type EntryKind =
@@ -26,7 +27,7 @@ export function nameOfPointer(pointer: string): string {
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const last = parts.at(-1) ?? pointer;
-  return parts.length === 4 ? `${last} of ${parts[1] ?? ''}` : last;
+  return parts.length === 4 ? t`${last} of ${parts[1] ?? ''}` : last;
 }
 
 export function relationshipName(each: Relationship): string {

@@ -1,4 +1,5 @@
 /** The fields of each kind of entry, as the dialog asks for them. */
+import { t } from '@lingui/core/macro';
 import type { EntryKind } from './entries';
 
 export interface EntryField {
@@ -14,40 +15,40 @@ export interface EntryField {
 }
 
 export const ROLES = [
-  ['identifier', 'Identifier'],
-  ['dimension', 'Dimension'],
-  ['measure', 'Measure'],
-  ['time', 'Time'],
-  ['text', 'Text'],
+  ['identifier', t`Identifier`],
+  ['dimension', t`Dimension`],
+  ['measure', t`Measure`],
+  ['time', t`Time`],
+  ['text', t`Text`],
 ] as const;
 
 export const TOTALS = [
-  ['', 'Not set'],
-  ['sum', 'Sum'],
-  ['avg', 'Average'],
-  ['median', 'Median'],
-  ['min', 'Smallest'],
-  ['max', 'Largest'],
-  ['count', 'Count'],
-  ['count_distinct', 'Count of different values'],
+  ['', t`Not set`],
+  ['sum', t`Sum`],
+  ['avg', t`Average`],
+  ['median', t`Median`],
+  ['min', t`Smallest`],
+  ['max', t`Largest`],
+  ['count', t`Count`],
+  ['count_distinct', t`Count of different values`],
 ] as const;
 
 const ADDITIVE = [
-  ['always', 'Always: an amount, a count'],
-  ['not over time', 'Not over time: a stock, a population'],
-  ['never', 'Never: a price, a rate, an age'],
+  ['always', t`Always: an amount, a count`],
+  [t`not over time`, t`Not over time: a stock, a population`],
+  ['never', t`Never: a price, a rate, an age`],
 ] as const;
 
 const SYNONYMS: EntryField = {
   name: 'synonyms',
-  label: 'Other words for it',
-  help: 'Separate them with commas.',
+  label: t`Other words for it`,
+  help: t`Separate them with commas.`,
   kind: 'words',
 };
 const UNIT: EntryField = {
   name: 'unit',
-  label: 'Unit',
-  help: 'Such as EUR, km or %.',
+  label: t`Unit`,
+  help: t`Such as EUR, km or %.`,
   kind: 'text',
 };
 const isMeasure = (values: Record<string, string>) => values.role === 'measure';
@@ -57,43 +58,43 @@ export const FIELDS: Record<EntryKind, readonly EntryField[]> = {
   table: [
     {
       name: 'row',
-      label: 'What one row is',
-      help: 'In the singular, such as invoice.',
+      label: t`What one row is`,
+      help: t`In the singular, such as invoice.`,
       kind: 'text',
     },
     SYNONYMS,
-    { name: 'key', label: 'Key columns', help: 'Separate them with commas.', kind: 'words' },
+    { name: 'key', label: t`Key columns`, help: t`Separate them with commas.`, kind: 'words' },
     {
       name: 'name_column',
-      label: 'Name column',
-      help: 'The column that people know a row by.',
+      label: t`Name column`,
+      help: t`The column that people know a row by.`,
       kind: 'text',
     },
     {
       name: 'default_time',
-      label: 'Time column',
-      help: 'Used where a question names none.',
+      label: t`Time column`,
+      help: t`Used where a question names none.`,
       kind: 'text',
     },
   ],
   column: [
-    { name: 'role', label: 'Role', kind: 'choice', choices: ROLES },
-    { name: 'label', label: 'Name to show', kind: 'text' },
+    { name: 'role', label: t`Role`, kind: 'choice', choices: ROLES },
+    { name: 'label', label: t`Name to show`, kind: 'text' },
     SYNONYMS,
-    { name: 'total', label: 'Summarised by', kind: 'choice', choices: TOTALS, when: isMeasure },
-    { name: 'additive', label: 'Adds up', kind: 'choice', choices: ADDITIVE, when: isMeasure },
+    { name: 'total', label: t`Summarised by`, kind: 'choice', choices: TOTALS, when: isMeasure },
+    { name: 'additive', label: t`Adds up`, kind: 'choice', choices: ADDITIVE, when: isMeasure },
     UNIT,
     {
       name: 'unit_column',
-      label: 'Unit column',
-      help: 'The column that says the unit of each row, such as currency.',
+      label: t`Unit column`,
+      help: t`The column that says the unit of each row, such as currency.`,
       kind: 'text',
       when: isMeasure,
     },
     {
       name: 'zone',
-      label: 'Time zone',
-      help: 'Such as Europe/Vienna.',
+      label: t`Time zone`,
+      help: t`Such as Europe/Vienna.`,
       kind: 'text',
       when: isTime,
     },
@@ -101,42 +102,47 @@ export const FIELDS: Record<EntryKind, readonly EntryField[]> = {
   metric: [
     {
       name: 'formula',
-      label: 'Formula',
-      help: 'Such as sum(unit_price * quantity) or sum(late) / count(*).',
+      label: t`Formula`,
+      help: t`Such as sum(unit_price * quantity) or sum(late) / count(*).`,
       kind: 'code',
       required: true,
     },
-    { name: 'over', label: 'Table', kind: 'text', required: true },
+    { name: 'over', label: t`Table`, kind: 'text', required: true },
     UNIT,
     SYNONYMS,
-    { name: 'time', label: 'Time column', help: 'Where it is not the table’s own.', kind: 'text' },
+    {
+      name: 'time',
+      label: t`Time column`,
+      help: t`Where it is not the table’s own.`,
+      kind: 'text',
+    },
   ],
   relationship: [
-    { name: 'from_table', label: 'From table', kind: 'text', required: true },
-    { name: 'from_columns', label: 'From columns', kind: 'words', required: true },
-    { name: 'to_table', label: 'To table', kind: 'text', required: true },
-    { name: 'to_columns', label: 'To columns', kind: 'words', required: true },
+    { name: 'from_table', label: t`From table`, kind: 'text', required: true },
+    { name: 'from_columns', label: t`From columns`, kind: 'words', required: true },
+    { name: 'to_table', label: t`To table`, kind: 'text', required: true },
+    { name: 'to_columns', label: t`To columns`, kind: 'words', required: true },
     {
       name: 'cardinality',
-      label: 'Rows',
+      label: t`Rows`,
       kind: 'choice',
       choices: [
-        ['many_to_one', 'Many rows point at one'],
-        ['one_to_one', 'Each row points at its own'],
+        ['many_to_one', t`Many rows point at one`],
+        ['one_to_one', t`Each row points at its own`],
       ],
     },
     {
       name: 'role',
-      label: 'What the other row is',
-      help: 'Where several exist: origin, destination.',
+      label: t`What the other row is`,
+      help: t`Where several exist: origin, destination.`,
       kind: 'text',
     },
   ],
   segment: [
     {
       name: 'where',
-      label: 'Condition',
-      help: "Such as state in ('open', 'overdue').",
+      label: t`Condition`,
+      help: t`Such as state in ('open', 'overdue').`,
       kind: 'code',
       required: true,
     },
@@ -145,20 +151,20 @@ export const FIELDS: Record<EntryKind, readonly EntryField[]> = {
   'default filter': [
     {
       name: 'where',
-      label: 'Condition',
-      help: 'Such as cancelled = false.',
+      label: t`Condition`,
+      help: t`Such as cancelled = false.`,
       kind: 'code',
       required: true,
     },
     {
       name: 'say',
-      label: 'How answers name it',
-      help: 'Such as without cancelled lines.',
+      label: t`How answers name it`,
+      help: t`Such as without cancelled lines.`,
       kind: 'text',
       required: true,
     },
   ],
-  question: [{ name: 'ask', label: 'Question', kind: 'text', required: true }],
+  question: [{ name: 'ask', label: t`Question`, kind: 'text', required: true }],
 };
 
 /** The values of a form from an entry. */

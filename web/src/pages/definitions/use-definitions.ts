@@ -1,4 +1,5 @@
 /** Changing definitions from the page: done at once, told in a toast, undone by its button. */
+import { t } from '@lingui/core/macro';
 import { useCallback } from 'react';
 import { type DefinitionAction, useDefinitionAction } from '@/api/definitions';
 import { useProject } from '@/app/project';
@@ -19,7 +20,7 @@ export function useChange(revision: number) {
             offerUndo({
               message,
               undo: () => mutateAsync({ action: { kind: 'restore', revision }, revision: made }),
-              undone: 'The definitions are as they were',
+              undone: t`The definitions are as they were`,
             });
           },
         },

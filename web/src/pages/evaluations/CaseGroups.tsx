@@ -1,4 +1,5 @@
 /** The cases of a report by their kind; what went wrong is open, what was seen can be opened. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { CircleCheck } from 'lucide-react';
 import type { EvaluationCase } from '@/api/evaluations';
@@ -16,7 +17,7 @@ interface Props {
 
 export function CaseGroups({ cases, failedOnly }: Props) {
   const shown = failedOnly ? cases.filter(({ outcome }) => outcome === 'failed') : cases;
-  if (shown.length === 0) return <EmptyState icon={CircleCheck} title="No case failed" />;
+  if (shown.length === 0) return <EmptyState icon={CircleCheck} title={t`No case failed`} />;
   return byKind(shown).map(([kind, group]) => (
     <Section key={kind} title={kindInWords(kind)} description={counted(group)} framed>
       <ul className={classes.cases}>
@@ -30,7 +31,7 @@ export function CaseGroups({ cases, failedOnly }: Props) {
 
 function counted(group: EvaluationCase[]): string {
   const passed = group.filter(({ outcome }) => outcome === 'passed').length;
-  return `${passed} of ${group.length} passed`;
+  return t`${passed} of ${group.length} passed`;
 }
 
 function CaseItem({ found }: { found: EvaluationCase }) {
@@ -56,8 +57,8 @@ function CaseItem({ found }: { found: EvaluationCase }) {
       )}
       {Object.keys(found.facts).length > 0 && (
         <details className={classes.facts}>
-          <summary>What was seen</summary>
-          <JsonTree label={`What was seen in ${name}`} value={found.facts} openTo={2} />
+          <summary>{t`What was seen`}</summary>
+          <JsonTree label={t`What was seen in ${name}`} value={found.facts} openTo={2} />
         </details>
       )}
     </li>

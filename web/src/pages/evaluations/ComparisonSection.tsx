@@ -1,4 +1,5 @@
 /** What changed between two reports: broken first, then mended, then everything else. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -21,10 +22,10 @@ export function ComparisonSection({ report, before }: Props) {
   const query = useQuery(comparisonQuery(project.id, report.id, before));
   return (
     <Section
-      title="Since the other report"
+      title={t`Since the other report`}
       description={
         query.data &&
-        `${query.data.before.passed} passed in ${query.data.before.title}, ${query.data.after.passed} here.`
+        t`${query.data.before.passed} passed in ${query.data.before.title}, ${query.data.after.passed} here.`
       }
       framed
     >
@@ -38,17 +39,17 @@ export function ComparisonSection({ report, before }: Props) {
 }
 
 const GROUPS: { name: 'broken' | 'mended' | 'still_failing' | 'new' | 'gone'; title: string }[] = [
-  { name: 'broken', title: 'Broken: did not fail before' },
-  { name: 'mended', title: 'Mended: failed before' },
-  { name: 'still_failing', title: 'Still failing' },
-  { name: 'new', title: 'New' },
-  { name: 'gone', title: 'Gone' },
+  { name: 'broken', title: t`Broken: did not fail before` },
+  { name: 'mended', title: t`Mended: failed before` },
+  { name: 'still_failing', title: t`Still failing` },
+  { name: 'new', title: t`New` },
+  { name: 'gone', title: t`Gone` },
 ];
 
 function Changes({ found }: { found: EvaluationComparison }) {
   const groups = GROUPS.filter(({ name }) => found[name].length > 0);
   if (groups.length === 0 && found.moved.length === 0) {
-    return <Text size="sm">Every case came out as before.</Text>;
+    return <Text size="sm">{t`Every case came out as before.`}</Text>;
   }
   return (
     <div className={classes.changes}>
@@ -75,7 +76,7 @@ function Changes({ found }: { found: EvaluationComparison }) {
       {found.moved.length > 0 && (
         <div>
           <Text size="sm" fw={600} component="h3">
-            Figures that moved ({found.moved.length})
+            {t`Figures that moved (${found.moved.length})`}
           </Text>
           <ul>
             {found.moved.map(({ case: key, fact, before, after }) => (

@@ -1,4 +1,6 @@
 /** The reports that the project keeps, newest first, and how its planner does. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Button, Code, FileButton } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -31,27 +33,29 @@ export default function EvaluationsPage() {
     <FileButton accept=".json,application/json" onChange={keep}>
       {(props) => (
         <Button variant="default" leftSection={<FileUp size={14} aria-hidden />} {...props}>
-          Keep a report
+          {t`Keep a report`}
         </Button>
       )}
     </FileButton>
   );
   return (
     <Page
-      title="Evaluations"
-      description="Test cases with the results you expect: plans, calls, answers, undo, merging, policy and defence."
+      title={t`Evaluations`}
+      description={t`Test cases with the results you expect: plans, calls, answers, undo, merging, policy and defence.`}
       actions={actions}
     >
-      <Section title="Reports">
+      <Section title={t`Reports`}>
         <DataTable
-          label="Reports"
+          label={t`Reports`}
           columns={columns}
           query={query}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={ClipboardCheck} picture="chart" title="No reports yet">
-              Run <Code>steward eval --keep</Code> on the server, or <Code>steward eval</Code> with{' '}
-              <Code>--report report.json</Code> anywhere and keep that file here.
+            <EmptyState icon={ClipboardCheck} picture="chart" title={t`No reports yet`}>
+              <Trans>
+                Run <Code>steward eval --keep</Code> on the server, or <Code>steward eval</Code>{' '}
+                with <Code>--report report.json</Code> anywhere and keep that file here.
+              </Trans>
             </EmptyState>
           }
         />
@@ -67,7 +71,7 @@ function useColumns(projectId: string, mayEdit: boolean): Column<Evaluation>[] {
   const columns: Column<Evaluation>[] = [
     {
       id: 'title',
-      header: 'Report',
+      header: t`Report`,
       cell: ({ id, title }) => (
         <Anchor component={Link} to={projectPath(projectId, 'evaluations', id)} size="sm" fw={500}>
           {title}
@@ -76,7 +80,7 @@ function useColumns(projectId: string, mayEdit: boolean): Column<Evaluation>[] {
     },
     {
       id: 'outcome',
-      header: 'Outcome',
+      header: t`Outcome`,
       width: '11rem',
       cell: ({ passed, failed, cases }) => (
         <CountChip passed={passed} failed={failed} cases={cases} />
@@ -84,19 +88,21 @@ function useColumns(projectId: string, mayEdit: boolean): Column<Evaluation>[] {
     },
     {
       id: 'mode',
-      header: 'Models',
+      header: t`Models`,
       width: '8rem',
       hideBelow: 'md',
-      cell: ({ mode }) => (mode === 'online' ? 'Configured' : 'Scripted'),
+      cell: ({ mode }) => (mode === 'online' ? t`Configured` : t`Scripted`),
     },
     {
       id: 'kept',
-      header: 'Kept',
+      header: t`Kept`,
       width: '14rem',
       hideBelow: 'sm',
       cell: ({ created_at, created_by }) => (
         <>
-          <RelativeTime value={created_at} /> by {nameOf(created_by) ?? 'somebody who left'}
+          <Trans>
+            <RelativeTime value={created_at} /> by {nameOf(created_by) ?? t`somebody who left`}
+          </Trans>
         </>
       ),
     },
@@ -104,13 +110,13 @@ function useColumns(projectId: string, mayEdit: boolean): Column<Evaluation>[] {
   if (!mayEdit) return columns;
   const deleting: Column<Evaluation> = {
     id: 'delete',
-    header: 'Delete',
+    header: t`Delete`,
     quietHeader: true,
     align: 'end',
     width: '6rem',
     cell: (report) => (
       <Button variant="subtle" color="gray" size="compact-sm" onClick={() => remove(report)}>
-        Delete
+        {t`Delete`}
       </Button>
     ),
   };
@@ -124,9 +130,9 @@ function useRemove(projectId: string) {
     remove.mutate(id, {
       onSuccess: () =>
         offerUndo({
-          message: `${title} deleted`,
+          message: t`${title} deleted`,
           undo: () => restore.mutateAsync(id),
-          undone: `${title} is back`,
+          undone: t`${title} is back`,
         }),
       onError: showFailure,
     });

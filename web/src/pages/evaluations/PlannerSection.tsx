@@ -1,4 +1,5 @@
 /** How planning went in the last days: speed, adherence, and what was not valid. */
+import { t } from '@lingui/core/macro';
 import { SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Gauge } from 'lucide-react';
@@ -11,9 +12,9 @@ import { useSearchParam } from '@/components/use-search-param';
 import classes from './evaluations.module.css';
 
 const PERIODS = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
+  { value: '7', label: t`7 days` },
+  { value: '30', label: t`30 days` },
+  { value: '90', label: t`90 days` },
 ];
 
 export function PlannerSection() {
@@ -23,12 +24,12 @@ export function PlannerSection() {
   const query = useQuery(plannerMeasuresQuery(project.id, Number(days)));
   return (
     <Section
-      title="Planner"
-      description="From the chat turns of this project that have ended."
+      title={t`Planner`}
+      description={t`From the chat turns of this project that have ended.`}
       framed
       actions={
         <SegmentedControl
-          aria-label="Period"
+          aria-label={t`Period`}
           size="xs"
           flex="none"
           data={PERIODS}
@@ -42,8 +43,8 @@ export function PlannerSection() {
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       )}
       {query.data?.turns === 0 && (
-        <EmptyState icon={Gauge} title="Nothing was planned in this time">
-          Ask something in the chat; its plan is counted here once it has ended.
+        <EmptyState icon={Gauge} title={t`Nothing was planned in this time`}>
+          {t`Ask something in the chat; its plan is counted here once it has ended.`}
         </EmptyState>
       )}
       {query.data && query.data.turns > 0 && <Measures measures={query.data} />}
@@ -55,19 +56,19 @@ export function measuresInWords(found: PlannerMeasures): { label: string; value:
   const latency = found.planner_latency_s;
   const deviations = Object.entries(found.deviations).map(([kind, n]) => `${n} ${kind}`);
   return [
-    { label: 'Turns', value: `${found.turns}` },
-    { label: 'Plans made', value: `${found.plans}` },
-    { label: 'Completed', value: share(found.completion_rate) },
-    { label: 'Kept to the plan', value: share(found.adherence_rate) },
+    { label: t`Turns`, value: `${found.turns}` },
+    { label: t`Plans made`, value: `${found.plans}` },
+    { label: t`Completed`, value: share(found.completion_rate) },
+    { label: t`Kept to the plan`, value: share(found.adherence_rate) },
     {
-      label: 'Planning takes',
+      label: t`Planning takes`,
       value: latency === null ? '–' : Object.entries(latency).map(inSeconds).join(', '),
     },
-    { label: 'Not valid at first', value: `${found.validation_failures}` },
-    { label: 'Repaired', value: share(found.repaired_rate) },
-    { label: 'Fell back on rules', value: share(found.fallback_rate) },
-    { label: 'Deviations', value: deviations.join(', ') || 'none' },
-    { label: 'Figures without a source', value: `${found.unsourced_figures}` },
+    { label: t`Not valid at first`, value: `${found.validation_failures}` },
+    { label: t`Repaired`, value: share(found.repaired_rate) },
+    { label: t`Fell back on rules`, value: share(found.fallback_rate) },
+    { label: t`Deviations`, value: deviations.join(', ') || 'none' },
+    { label: t`Figures without a source`, value: `${found.unsourced_figures}` },
   ];
 }
 
@@ -92,7 +93,7 @@ function share(value: number | null): string {
   return value === null ? '–' : `${Math.round(value * 100)} %`;
 }
 
-const SHARES: Record<string, string> = { p50: 'half within', p95: '95 % within' };
+const SHARES: Record<string, string> = { p50: t`half within`, p95: t`95 % within` };
 
 function inSeconds([name, value]: [string, number]): string {
   return `${SHARES[name] ?? name} ${value < 10 ? value.toFixed(2) : Math.round(value)} s`;

@@ -1,4 +1,5 @@
 /** One report: its cases by kind, and what changed since another one. */
+import { t } from '@lingui/core/macro';
 import { Select, SegmentedControl, Group, Skeleton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type EvaluationDetail, evaluationQuery, evaluationsQuery } from '@/api/evaluations';
@@ -24,18 +25,18 @@ export default function ReportPage() {
   const report = query.data;
   return (
     <Page
-      title={report?.title ?? 'Report'}
-      parent={{ label: 'Evaluations', to: projectPath(project.id, 'evaluations') }}
+      title={report?.title ?? t`Report`}
+      parent={{ label: t`Evaluations`, to: projectPath(project.id, 'evaluations') }}
       description={report && <Facts report={report} />}
       toolbar={
         report && (
           <Group gap="sm" align="flex-end" className={classes.choices ?? ''}>
             <BeforeChoice report={report} />
             <SegmentedControl
-              aria-label="Cases"
+              aria-label={t`Cases`}
               data={[
-                { value: 'all', label: 'All cases' },
-                { value: 'failed', label: 'Failed only' },
+                { value: 'all', label: t`All cases` },
+                { value: 'failed', label: t`Failed only` },
               ]}
               value={shown === 'failed' ? 'failed' : 'all'}
               onChange={(value) => setShown(value === 'all' ? null : value)}
@@ -62,7 +63,9 @@ function Facts({ report }: { report: EvaluationDetail }) {
   return (
     <>
       <CountChip passed={report.passed} failed={report.failed} cases={report.cases} />{' '}
-      {report.mode === 'online' ? `With ${models || 'no model'}` : 'With scripted models and rules'}
+      {report.mode === 'online'
+        ? t`With ${models || t`no model`}`
+        : t`With scripted models and rules`}
       {` · ${formats.number(Math.round(report.seconds))} s · Steward ${report.steward} · `}
       <FormattedDate value={report.began_at} withTime />
     </>
@@ -78,8 +81,8 @@ function BeforeChoice({ report }: { report: EvaluationDetail }) {
   const others = itemsOf(query.data).filter(({ id }) => id !== report.id);
   return (
     <Select
-      label="Compare with"
-      placeholder={others.length === 0 ? 'No other report yet' : 'Choose a report'}
+      label={t`Compare with`}
+      placeholder={others.length === 0 ? t`No other report yet` : t`Choose a report`}
       disabled={others.length === 0}
       clearable
       w="20rem"

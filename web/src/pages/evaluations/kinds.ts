@@ -1,15 +1,16 @@
 /** Kinds of cases in words, and cases put together by them. */
+import { t } from '@lingui/core/macro';
 import type { EvaluationCase } from '@/api/evaluations';
 
 const WORDS: Record<string, string> = {
-  plan: 'Plans',
-  trajectory: 'Tool calls',
-  answer: 'Answers against SQL',
-  undo: 'Undo and redo',
-  merge: 'Merge accuracy',
-  policy: 'Policy',
-  injection: 'Hostile text',
-  replay: 'Recorded runs',
+  plan: t`Plans`,
+  trajectory: t`Tool calls`,
+  answer: t`Answers against SQL`,
+  undo: t`Undo and redo`,
+  merge: t`Merge accuracy`,
+  policy: t`Policy`,
+  injection: t`Hostile text`,
+  replay: t`Recorded runs`,
 };
 
 /** A kind that a package brought along reads as it is called. */

@@ -1,4 +1,5 @@
 /** Reads a report from a file of the person's and has the project keep it. */
+import { t } from '@lingui/core/macro';
 import { useKeepEvaluation } from '@/api/evaluations';
 import { showToast } from '@/components/toasts';
 import { showDone, showFailure } from '@/components/undo';
@@ -15,12 +16,12 @@ export function useKeepFile(projectId: string) {
         showToast({
           tone: 'failure',
           shownFor: SHOWN_FOR,
-          message: `${file.name} is no report: make one with steward eval --report report.json`,
+          message: t`${file.name} is no report: make one with steward eval --report report.json`,
         });
         return;
       }
       keep.mutate(report, {
-        onSuccess: ({ title }) => showDone(`${title} kept`),
+        onSuccess: ({ title }) => showDone(t`${title} kept`),
         onError: showFailure,
       });
     });

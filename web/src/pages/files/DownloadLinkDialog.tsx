@@ -1,4 +1,5 @@
 /** A link by which anyone who has it can fetch one file. */
+import { t } from '@lingui/core/macro';
 import { Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { fileName } from '@/api/files';
@@ -17,7 +18,7 @@ export function DownloadLinkDialog({ projectId, file, onClose }: Props) {
   const [once, setOnce] = useState(false);
   return (
     <LinkDialog
-      title="Copy download link"
+      title={t`Copy download link`}
       made={make.data}
       address={(address) => address}
       error={make.error}
@@ -28,11 +29,11 @@ export function DownloadLinkDialog({ projectId, file, onClose }: Props) {
       onClose={onClose}
     >
       <Text size="sm">
-        Anyone who has the link can download “{fileName(file)}” without an account.
+        {t`Anyone who has the link can download “${fileName(file)}” without an account.`}
       </Text>
       <Switch
-        label="It works only once"
-        description="Some chat programs open links to show a preview. That uses up the link."
+        label={t`It works only once`}
+        description={t`Some chat programs open links to show a preview. That uses up the link.`}
         checked={once}
         onChange={(event) => setOnce(event.currentTarget.checked)}
       />

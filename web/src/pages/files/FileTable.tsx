@@ -1,4 +1,5 @@
 /** Files as a table, each with what was made from it and its download. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Anchor, Button, Group, Text } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -27,7 +28,7 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
   const columns: Column<ProjectFile>[] = [
     {
       id: 'name',
-      header: 'Name',
+      header: t`Name`,
       cell: ({ path }) => (
         <Text size="sm" fw={500}>
           {fileName(path)}
@@ -36,13 +37,13 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
     },
     {
       id: 'dataset',
-      header: 'Loaded as',
+      header: t`Loaded as`,
       width: '16rem',
       cell: ({ path }) => <MadeFrom projectId={projectId} names={datasets?.get(path)} />,
     },
     {
       id: 'size',
-      header: 'Size',
+      header: t`Size`,
       align: 'end',
       hideBelow: 'sm',
       width: '7rem',
@@ -50,7 +51,7 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
     },
     {
       id: 'download',
-      header: 'Download',
+      header: t`Download`,
       quietHeader: true,
       align: 'end',
       width: '5rem',
@@ -60,8 +61,8 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
             <ActionIcon
               variant="subtle"
               color="gray"
-              title="Copy download link"
-              aria-label={`Copy download link for ${fileName(path)}`}
+              title={t`Copy download link`}
+              aria-label={t`Copy download link for ${fileName(path)}`}
               onClick={() => onShare(path)}
             >
               <Link2 size={15} aria-hidden />
@@ -73,8 +74,8 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
             download={fileName(path)}
             variant="subtle"
             color="gray"
-            title="Download"
-            aria-label={`Download ${fileName(path)}`}
+            title={t`Download`}
+            aria-label={t`Download ${fileName(path)}`}
           >
             <Download size={15} aria-hidden />
           </ActionIcon>
@@ -84,7 +85,7 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
   ];
   return (
     <DataTable
-      label="Files"
+      label={t`Files`}
       columns={columns}
       query={query}
       rowKey={({ path }) => path}
@@ -94,14 +95,14 @@ export function FileTable({ projectId, query, datasets, onShare }: Props) {
         <EmptyState
           icon={FileSpreadsheet}
           picture="page"
-          title="No files yet"
+          title={t`No files yet`}
           action={
             <Button component={Link} to={projectPath(projectId, 'datasets')} variant="default">
-              Go to datasets
+              {t`Go to datasets`}
             </Button>
           }
         >
-          A file is kept here when it is loaded as a dataset.
+          {t`A file is kept here when it is loaded as a dataset.`}
         </EmptyState>
       }
     />

@@ -1,4 +1,5 @@
 /** The original files, as they came. */
+import { t } from '@lingui/core/macro';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lineageQuery } from '@/api/datasets';
 import { datasetsByFile, filesQuery } from '@/api/files';
@@ -17,7 +18,10 @@ export default function FilesPage() {
   const [shared, setShared] = useSearchParam('share');
   const lineage = useQuery(lineageQuery(project.id));
   return (
-    <Page title="Files" description="Files that you loaded, unchanged, and files that runs wrote.">
+    <Page
+      title={t`Files`}
+      description={t`Files that you loaded, unchanged, and files that runs wrote.`}
+    >
       <FileTable
         projectId={project.id}
         query={query}
@@ -26,8 +30,8 @@ export default function FilesPage() {
       />
       {mayShare && (
         <Section
-          title="Links"
-          description="Anyone who has one of these links can fetch the file, or send one, without an account."
+          title={t`Links`}
+          description={t`Anyone who has one of these links can fetch the file, or send one, without an account.`}
         >
           <LinkTable projectId={project.id} />
         </Section>

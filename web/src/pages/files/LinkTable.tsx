@@ -1,4 +1,5 @@
 /** Links that still work, each with its end. */
+import { t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link2 } from 'lucide-react';
@@ -18,23 +19,24 @@ export function LinkTable({ projectId }: { projectId: string }) {
   const columns: Column<FileLink>[] = [
     {
       id: 'name',
-      header: 'Link',
+      header: t`Link`,
       cell: (link) => (
         <div>
           <Text size="sm" fw={500}>
-            {link.kind === 'download' ? link.name : `File for ${link.name}`}
+            {link.kind === 'download' ? link.name : t`File for ${link.name}`}
           </Text>
           <Text size="xs" c="dimmed">
-            {link.kind === 'download' ? 'Download' : `Upload of up to ${formats.bytes(link.bytes)}`}{' '}
-            by {link.made_by}
-            {link.single_use ? ', once' : ''}
+            {link.kind === 'download'
+              ? t`Download by ${link.made_by}`
+              : t`Upload of up to ${formats.bytes(link.bytes)} by ${link.made_by}`}
+            {link.single_use && t`, once`}
           </Text>
         </div>
       ),
     },
     {
       id: 'uses',
-      header: 'Uses',
+      header: t`Uses`,
       align: 'end',
       width: '5rem',
       hideBelow: 'sm',
@@ -42,14 +44,14 @@ export function LinkTable({ projectId }: { projectId: string }) {
     },
     {
       id: 'expires',
-      header: 'Ends',
+      header: t`Ends`,
       width: '9rem',
       hideBelow: 'sm',
       cell: ({ expires_at }) => <RelativeTime value={expires_at} />,
     },
     {
       id: 'copy',
-      header: 'Copy',
+      header: t`Copy`,
       quietHeader: true,
       align: 'end',
       width: '5rem',
@@ -57,7 +59,7 @@ export function LinkTable({ projectId }: { projectId: string }) {
     },
     {
       id: 'revoke',
-      header: 'Revoke',
+      header: t`Revoke`,
       quietHeader: true,
       align: 'end',
       width: '6rem',
@@ -66,29 +68,28 @@ export function LinkTable({ projectId }: { projectId: string }) {
           variant="subtle"
           color="gray"
           size="compact-sm"
-          aria-label={`Revoke the link for ${link.name}`}
+          aria-label={t`Revoke the link for ${link.name}`}
           onClick={() =>
             revoke.mutate(link.id, {
-              onSuccess: () => showDone('Link revoked'),
+              onSuccess: () => showDone(t`Link revoked`),
               onError: showFailure,
             })
           }
         >
-          Revoke
+          {t`Revoke`}
         </Button>
       ),
     },
   ];
   return (
     <DataTable
-      label="Links"
+      label={t`Links`}
       columns={columns}
       query={query}
       rowKey={({ id }) => id}
       empty={
-        <EmptyState icon={Link2} title="No links">
-          Make one with “Copy download link” beside a file, or with “Let someone upload a file”
-          under Datasets.
+        <EmptyState icon={Link2} title={t`No links`}>
+          {t`Make one with “Copy download link” beside a file, or with “Let someone upload a file” under Datasets.`}
         </EmptyState>
       }
     />
@@ -105,10 +106,10 @@ function CopyLink({ link }: { link: FileLink }) {
       variant="subtle"
       color="gray"
       size="compact-sm"
-      aria-label={`Copy the link for ${link.name}`}
+      aria-label={t`Copy the link for ${link.name}`}
       onClick={() => void copy(address)}
     >
-      {copied ? 'Copied' : 'Copy'}
+      {copied ? t`Copied` : t`Copy`}
     </Button>
   );
 }

@@ -1,15 +1,16 @@
 /** Original files of the project. */
+import { t } from '@lingui/core/macro';
 import { FileSpreadsheet } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: 'files',
-  title: 'Files',
+  title: t`Files`,
   icon: FileSpreadsheet,
   section: 'data',
   order: 70,
   minimumRole: 'viewer',
-  keywords: ['originals', 'csv', 'download'],
+  keywords: t`originals, csv, download`.split(', '),
   component: () => import('./FilesPage'),
 });

@@ -1,4 +1,5 @@
 /** The drawing of a flow: dragged, connected and selected by mouse or keyboard. */
+import { t } from '@lingui/core/macro';
 import { useComputedColorScheme } from '@mantine/core';
 import {
   applyNodeChanges,
@@ -30,7 +31,7 @@ const NODE_TYPES = { box: FlowBox, note: NoteBox, frame: GroupFrame };
 const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
 const SMALLEST = 0.05;
 const FIT = { maxZoom: 1, minZoom: SMALLEST, padding: 0.05 };
-const LABELS = { 'controls.fitView.ariaLabel': 'Show the whole flow (F)' };
+const LABELS = { 'controls.fitView.ariaLabel': t`Show the whole flow (F)` };
 /** A smaller flow is seen as a whole: an overview would only cover it. */
 const FEW = 12;
 /** A larger flow has only those boxes in the page that are in view. */
@@ -113,7 +114,7 @@ export default function Canvas(props: Props) {
     props.onDropEntry(entry, screenToFlowPosition({ x: event.clientX, y: event.clientY }), lane);
   };
   return (
-    <div className={classes.canvas} role="group" aria-label="Canvas">
+    <div className={classes.canvas} role="group" aria-label={t`Canvas`}>
       <ReactFlow
         nodes={shown.nodes}
         edges={lines}
@@ -141,8 +142,8 @@ export default function Canvas(props: Props) {
         <Background gap={20} />
         <Controls showInteractive={false} fitViewOptions={FIT}>
           <ControlButton
-            title="Show the start (0)"
-            aria-label="Show the start (0)"
+            title={t`Show the start (0)`}
+            aria-label={t`Show the start (0)`}
             onClick={toStart}
           >
             <ArrowLeftToLine aria-hidden style={{ fill: 'none' }} />
@@ -151,14 +152,14 @@ export default function Canvas(props: Props) {
         <EdgeHints boxes={boxes} />
         {mayEdit && boxes.length === 0 && (
           <p className={classes.hint}>
-            This flow has no steps yet. Choose what starts it and what it does from the list.
+            {t`This flow has no steps yet. Choose what starts it and what it does from the list.`}
           </p>
         )}
         {boxes.length > FEW && (
           <MiniMap
             pannable
             zoomable
-            ariaLabel="Overview"
+            ariaLabel={t`Overview`}
             className={classes.overview ?? ''}
             nodeColor={overviewColour}
             nodeBorderRadius={8}

@@ -1,4 +1,5 @@
 /** One flow on the canvas: drawn, checked while it changes, saved as a revision, run. */
+import { plural, t } from '@lingui/core/macro';
 import { ActionIcon, Anchor, Button, Group, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate } from '@tanstack/react-router';
@@ -69,7 +70,7 @@ export default function CanvasPage() {
   const error = playbook.error ?? palette.error ?? draft.error;
   if (error) {
     return (
-      <Page title="Flow" parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}>
+      <Page title={t`Flow`} parent={{ label: t`Flows`, to: projectPath(project.id, 'flows') }}>
         <ErrorState error={error} retry={() => void playbook.refetch()} />
       </Page>
     );
@@ -157,7 +158,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
       isAtRisk &&
       current.pathname !== next.pathname &&
       !save.isPending &&
-      !globalThis.confirm('Leave without saving? Your draft could not be kept and will be lost.'),
+      !globalThis.confirm(t`Leave without saving? Your draft could not be kept and will be lost.`),
     enableBeforeUnload: studio.isChanged && keeping.state !== 'kept',
     disabled: !studio.isChanged,
   });
@@ -192,8 +193,8 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
     const names = moved.map((key) => `“${key}”`).join(', ');
     showDone(
       moved.length === 0
-        ? 'Merged with what someone else saved in between'
-        : `Merged with what someone else saved in between. You both moved ${names}: your place is kept`,
+        ? t`Merged with what someone else saved in between`
+        : t`Merged with what someone else saved in between. You both moved ${names}: your place is kept`,
     );
   };
   const store = (
@@ -215,7 +216,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
           studio.markSaved(drawing);
           if (isSameDrawing(drawing, studio.current())) drop();
           setBase(card.version);
-          showDone(playbook === null ? `${card.name} is a draft now` : `Saved ${card.name}`);
+          showDone(playbook === null ? t`${card.name} is a draft now` : t`Saved ${card.name}`);
           if (playbook === null) {
             void navigate({ to: projectPath(project.id, 'flows', card.id), ignoreBlocker: true });
           }
@@ -224,7 +225,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
     );
   };
   const name = valueAt(studio.document, ['name']);
-  const title = typeof name === 'string' && name !== '' ? name : (playbook?.name ?? 'New flow');
+  const title = typeof name === 'string' && name !== '' ? name : (playbook?.name ?? t`New flow`);
   const isStale = save.error instanceof ApiError && save.error.status === 412;
   const problems = check.check?.problems.length ?? 0;
   const asksFor = (playbook?.inputs.required ?? []) as string[];
@@ -232,13 +233,13 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
     <Page
       title={title}
       width="full"
-      parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}
+      parent={{ label: t`Flows`, to: projectPath(project.id, 'flows') }}
       actions={
         <>
           {mayEdit && <EditButtons studio={studio} />}
           {runId !== null && (
             <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm">
-              Open the run
+              {t`Open the run`}
             </Anchor>
           )}
           {playbook && (
@@ -248,7 +249,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
               variant="default"
               leftSection={<FlaskConical size={14} aria-hidden />}
             >
-              Test
+              {t`Test`}
             </Button>
           )}
           {playbook && (
@@ -258,7 +259,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
               variant="default"
               leftSection={<Rocket size={14} aria-hidden />}
             >
-              Versions
+              {t`Versions`}
             </Button>
           )}
           {playbook?.may_run && asksFor.length === 0 && (
@@ -269,7 +270,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
               loading={begin.isPending}
               onClick={() => begin.mutate(playbook.id)}
             >
-              Run
+              {t`Run`}
             </Button>
           )}
           {playbook?.may_run && asksFor.length > 0 && (
@@ -279,7 +280,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
               variant="default"
               leftSection={<Play size={14} aria-hidden />}
             >
-              Run…
+              {t`Run…`}
             </Button>
           )}
           {mayEdit && (
@@ -289,7 +290,7 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
               loading={save.isPending}
               onClick={() => store()}
             >
-              Save
+              {t`Save`}
             </Button>
           )}
         </>
@@ -315,7 +316,10 @@ function FlowStudio({ playbook, palette, draft, isAdding, onAdding }: Props) {
             <DraftState keeping={keeping} onDiscard={() => studio.change(studio.saved)} />
           )}
           {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0
-            ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
+            ? plural(problems, {
+                one: `${problems} problem to solve before it can be saved.`,
+                other: `${problems} problems to solve before it can be saved.`,
+              })
             : ''}
           {runId === null && price && runPriceText(price)}
         </div>
@@ -378,7 +382,7 @@ function EditButtons({ studio }: { studio: Studio }) {
       <ActionIcon
         variant="default"
         size="lg"
-        aria-label="Undo"
+        aria-label={t`Undo`}
         disabled={!studio.canUndo}
         onClick={studio.undo}
       >
@@ -387,7 +391,7 @@ function EditButtons({ studio }: { studio: Studio }) {
       <ActionIcon
         variant="default"
         size="lg"
-        aria-label="Redo"
+        aria-label={t`Redo`}
         disabled={!studio.canRedo}
         onClick={studio.redo}
       >
@@ -399,7 +403,7 @@ function EditButtons({ studio }: { studio: Studio }) {
         loading={tidy.isPending}
         onClick={() => tidy.mutate()}
       >
-        Tidy up
+        {t`Tidy up`}
       </Button>
     </Group>
   );
@@ -434,7 +438,7 @@ function NameField({ studio }: { studio: Studio }) {
   const name = valueAt(studio.document, ['name']);
   return (
     <TextInput
-      label="Name"
+      label={t`Name`}
       className={classes.name ?? ''}
       value={typeof name === 'string' ? name : ''}
       maxLength={100}

@@ -1,4 +1,5 @@
 /** SQL or Python of a step: the server says what is wrong with it while somebody types. */
+import { t } from '@lingui/core/macro';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type ComponentProps, useMemo } from 'react';
@@ -45,16 +46,16 @@ export function marksOf(text: string, { data, error }: Found): TextMark[] {
   if (error !== null) {
     const reason = error instanceof ApiError ? error.detail || error.title : error.message;
     return [
-      { message: `This code was not checked. ${reason}`, place: '', at: null, isWarning: true },
+      { message: t`This code was not checked. ${reason}`, place: '', at: null, isWarning: true },
     ];
   }
   const { problems, branch, note } = data ?? { problems: [], branch: null, note: '' };
   // On main nobody has to be told: that is where runs work unless somebody says otherwise.
-  const where = branch === null || branch === MAIN ? '' : ` (branch ${branch})`;
+  const where = branch === null || branch === MAIN ? '' : t` (branch ${branch})`;
   const found = problems.slice(0, MOST).map(({ message, line, column, is_warning }) => ({
     message: `${message}${where}`,
     isWarning: is_warning,
-    place: line === null ? '' : `Line ${line}, column ${column ?? 1}`,
+    place: line === null ? '' : t`Line ${line}, column ${column ?? 1}`,
     at: line === null ? null : offsetOf(text, line, column ?? 1),
   }));
   return note === '' ? found : [...found, { message: note, place: '', at: null, isWarning: true }];

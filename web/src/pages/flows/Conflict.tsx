@@ -1,4 +1,5 @@
 /** Somebody changed the same steps in between: both sides by node, and nothing is lost whichever is taken. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { stringify } from 'yaml';
 import { CodeBlock } from '@/components/CodeBlock';
@@ -26,33 +27,33 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
   return (
     <Alert
       color="orange"
-      title="This flow was changed by someone else"
+      title={t`This flow was changed by someone else`}
       className={classes.conflict ?? ''}
     >
-      Your changes are still here and not saved. Merging takes both; Undo brings your version back.
+      {t`Your changes are still here and not saved. Merging takes both; Undo brings your version back.`}
       {clashes.map((clash) => (
         <section
           key={`${clash.what} ${clash.gone?.join() ?? ''}`}
-          aria-label={`Changed by both: ${clash.what}`}
+          aria-label={t`Changed by both: ${clash.what}`}
         >
           <strong>{reason(clash)}</strong>
           <div className={classes.sides}>
             <div>
               <Text size="sm" fw={600}>
-                Yours
+                {t`Yours`}
               </Text>
               <CodeBlock
-                label={`Yours: ${clash.what}`}
+                label={t`Yours: ${clash.what}`}
                 code={written(clash.mine)}
                 maxHeight="12rem"
               />
             </div>
             <div>
               <Text size="sm" fw={600}>
-                The other version, which is saved
+                {t`The other version, which is saved`}
               </Text>
               <CodeBlock
-                label={`Theirs: ${clash.gone?.join(', ') ?? clash.what}`}
+                label={t`Theirs: ${clash.gone?.join(', ') ?? clash.what}`}
                 code={written(clash.theirs)}
                 maxHeight="12rem"
               />
@@ -62,7 +63,7 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
       ))}
       {moved.length > 0 && (
         <>
-          <p>Merging keeps your place of what both of you moved:</p>
+          <p>{t`Merging keeps your place of what both of you moved:`}</p>
           <ul>
             {moved.map((key) => (
               <li key={key}>
@@ -74,13 +75,13 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
       )}
       <Group gap="xs" mt="xs">
         <Button size="compact-sm" onClick={() => take(drawing)}>
-          Merge both
+          {t`Merge both`}
         </Button>
         <Button size="compact-sm" variant="default" onClick={onKeep}>
-          Save mine over it
+          {t`Save mine over it`}
         </Button>
         <Button size="compact-sm" variant="default" onClick={() => take(theirs)}>
-          Show the other version
+          {t`Show the other version`}
         </Button>
       </Group>
     </Alert>
@@ -88,19 +89,23 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
 }
 
 function reason({ what, gone }: Clash) {
-  if (!gone) return `Both of you changed “${what}”. Merging keeps the other version of it.`;
+  if (!gone) return t`Both of you changed “${what}”. Merging keeps the other version of it.`;
   const names = gone.map((id) => `“${id}”`).join(', ');
-  return `“${what}” is connected to ${names}, which the other version no longer has. Merging keeps the step without that connection.`;
+  return t`“${what}” is connected to ${names}, which the other version no longer has. Merging keeps the step without that connection.`;
 }
 
 /** Where one box is on both sides, as seen from the other place: numbers from a corner of the canvas say little. */
 export function placesText(key: string, mine?: Point, theirs?: Point): string {
   const [x, y] = [(mine?.x ?? 0) - (theirs?.x ?? 0), (mine?.y ?? 0) - (theirs?.y ?? 0)];
   const apart = [
-    x === 0 ? '' : `${Math.abs(Math.round(x))} px to the ${x > 0 ? 'right' : 'left'} of theirs`,
+    x === 0
+      ? ''
+      : x > 0
+        ? t`${Math.abs(Math.round(x))} px to the right of theirs`
+        : t`${Math.abs(Math.round(x))} px to the left of theirs`,
     y === 0 ? '' : `${Math.abs(Math.round(y))} px ${y > 0 ? 'below' : 'above'} theirs`,
   ];
-  return `“${key}”: yours is ${apart.filter(Boolean).join(' and ')}.`;
+  return t`“${key}”: yours is ${apart.filter(Boolean).join(t` and `)}.`;
 }
 
-const written = (value: unknown) => (value === undefined ? 'Removed' : stringify(value));
+const written = (value: unknown) => (value === undefined ? t`Removed` : stringify(value));

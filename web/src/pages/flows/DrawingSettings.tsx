@@ -1,4 +1,5 @@
 /** Settings of what is drawn beside the flow: a note, a group, or several steps at once. */
+import { plural, t } from '@lingui/core/macro';
 import { Button, Group, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
 import {
   AlignHorizontalDistributeCenter,
@@ -38,17 +39,17 @@ export function isDrawingOnly(selected: readonly string[]): boolean {
 
 /** `2 steps and 1 note`: what is chosen, frames apart. */
 export function selectionText(selected: readonly string[]): string {
+  const triggers = triggersIn(selected).length;
+  const steps = nodesIn(selected).length;
+  const notes = notesIn(selected).length;
   const parts = [
-    counted(triggersIn(selected).length, 'trigger'),
-    counted(nodesIn(selected).length, 'step'),
-    counted(notesIn(selected).length, 'note'),
-  ].filter(Boolean);
+    triggers && plural(triggers, { one: `${triggers} trigger`, other: `${triggers} triggers` }),
+    steps && plural(steps, { one: `${steps} step`, other: `${steps} steps` }),
+    notes && plural(notes, { one: `${notes} note`, other: `${notes} notes` }),
+  ].filter((part) => typeof part === 'string');
   const last = parts.pop() ?? '';
-  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
+  return parts.length === 0 ? last : t`${parts.join(', ')} and ${last}`;
 }
-
-const counted = (count: number, word: string) =>
-  count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`;
 
 export function DrawingSettings(props: Props) {
   const { studio, selected, readOnly, onRemove } = props;
@@ -60,7 +61,7 @@ export function DrawingSettings(props: Props) {
     return (
       <Stack gap="sm">
         <Textarea
-          label="Note"
+          label={t`Note`}
           value={note.text}
           readOnly={readOnly}
           maxLength={2000}
@@ -74,7 +75,7 @@ export function DrawingSettings(props: Props) {
             )
           }
         />
-        {!readOnly && <RemoveButton onClick={() => onRemove(selected)} label="Delete" />}
+        {!readOnly && <RemoveButton onClick={() => onRemove(selected)} label={t`Delete`} />}
       </Stack>
     );
   }
@@ -82,7 +83,7 @@ export function DrawingSettings(props: Props) {
     <Stack gap="sm">
       {group ? (
         <TextInput
-          label="Group"
+          label={t`Group`}
           value={group.title}
           readOnly={readOnly}
           maxLength={100}
@@ -104,10 +105,10 @@ export function DrawingSettings(props: Props) {
 }
 
 const LINES: { line: Line; label: string; icon: typeof AlignStartVertical }[] = [
-  { line: 'left', label: 'Align left', icon: AlignStartVertical },
-  { line: 'top', label: 'Align top', icon: AlignStartHorizontal },
-  { line: 'row', label: 'In a row', icon: AlignHorizontalDistributeCenter },
-  { line: 'column', label: 'In a column', icon: AlignVerticalDistributeCenter },
+  { line: 'left', label: t`Align left`, icon: AlignStartVertical },
+  { line: 'top', label: t`Align top`, icon: AlignStartHorizontal },
+  { line: 'row', label: t`In a row`, icon: AlignHorizontalDistributeCenter },
+  { line: 'column', label: t`In a column`, icon: AlignVerticalDistributeCenter },
 ];
 
 function SelectionButtons(props: Props & { groupId: string | undefined }) {
@@ -148,7 +149,7 @@ function SelectionButtons(props: Props & { groupId: string | undefined }) {
               onSelect([groupKey(made.id), ...outer]);
             }}
           >
-            Group
+            {t`Group`}
           </Button>
         ) : (
           <Button
@@ -160,16 +161,16 @@ function SelectionButtons(props: Props & { groupId: string | undefined }) {
               onSelect(nodes);
             }}
           >
-            Ungroup
+            {t`Ungroup`}
           </Button>
         )}
         <RemoveButton
           onClick={() => onRemove(selected)}
-          label={`Delete ${selectionText(selected)}`}
+          label={t`Delete ${selectionText(selected)}`}
         />
       </Group>
       <Text size="xs" c="dimmed">
-        Groups, notes and places belong to the drawing. They change nothing about what runs.
+        {t`Groups, notes and places belong to the drawing. They change nothing about what runs.`}
       </Text>
     </>
   );

@@ -1,4 +1,5 @@
 /** Says at each edge of the canvas how many boxes are beyond it, and leads there. */
+import { t } from '@lingui/core/macro';
 import { Panel, type PanelPosition, useReactFlow, useStore } from '@xyflow/react';
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp } from 'lucide-react';
 import type { Drawn } from './drawn';
@@ -15,8 +16,8 @@ interface Side {
 }
 
 const SIDES: Side[] = [
-  { side: 'left', at: 'top-left', where: 'to the left', icon: ArrowLeft, way: [-1, 0] },
-  { side: 'right', at: 'top-right', where: 'to the right', icon: ArrowRight, way: [1, 0] },
+  { side: 'left', at: 'top-left', where: t`to the left`, icon: ArrowLeft, way: [-1, 0] },
+  { side: 'right', at: 'top-right', where: t`to the right`, icon: ArrowRight, way: [1, 0] },
   { side: 'above', at: 'top-center', where: 'above', icon: ArrowUp, way: [0, -1] },
   { side: 'below', at: 'bottom-center', where: 'below', icon: ArrowDown, way: [0, 1] },
 ];
@@ -39,8 +40,8 @@ export function EdgeHints({ boxes }: { boxes: readonly Drawn[] }) {
         <button
           type="button"
           className={classes.edgeHint}
-          aria-label={`${count} more ${where}`}
-          title={`${count} more ${where}`}
+          aria-label={t`${count} more ${where}`}
+          title={t`${count} more ${where}`}
           onClick={() => {
             const { x, y, zoom } = getViewport();
             void setViewport({
@@ -51,7 +52,7 @@ export function EdgeHints({ boxes }: { boxes: readonly Drawn[] }) {
           }}
         >
           <Icon size={14} aria-hidden />
-          {count} more
+          {t`${count} more`}
         </button>
       </Panel>
     );

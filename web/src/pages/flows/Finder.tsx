@@ -1,4 +1,5 @@
 /** Above the drawing: canvas or outline, a step to find, a note to write. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, SegmentedControl, Select } from '@mantine/core';
 import { PanelLeftClose, PanelLeftOpen, StickyNote } from 'lucide-react';
 import { useRef, useState } from 'react';
@@ -28,8 +29,8 @@ export function Finder(props: FinderProps) {
         <ActionIcon
           variant="default"
           size={30}
-          aria-label="Hide the palette"
-          title="Hide the palette"
+          aria-label={t`Hide the palette`}
+          title={t`Hide the palette`}
           onClick={() => onFold(true)}
         >
           <PanelLeftClose size={15} aria-hidden />
@@ -42,30 +43,30 @@ export function Finder(props: FinderProps) {
           leftSection={<PanelLeftOpen size={13} aria-hidden />}
           onClick={() => onFold(false)}
         >
-          Add a step
+          {t`Add a step`}
         </Button>
       )}
       <SegmentedControl
         size="xs"
-        aria-label="How the flow is shown"
+        aria-label={t`How the flow is shown`}
         value={view}
         onChange={onView}
         data={[
-          { value: 'canvas', label: 'Canvas' },
-          { value: 'outline', label: 'Outline' },
+          { value: 'canvas', label: t`Canvas` },
+          { value: 'outline', label: t`Outline` },
         ]}
       />
       <Select
         size="xs"
         id={FIND_STEP}
-        aria-label="Find a step"
-        placeholder="Find a step"
+        aria-label={t`Find a step`}
+        placeholder={t`Find a step`}
         searchable
         ref={input}
         // What is found is more than what the labels say.
         data={stepsFound(studio.graph, words)}
         filter={({ options }) => options}
-        nothingFoundMessage="No step contains this."
+        nothingFoundMessage={t`No step contains this.`}
         searchValue={words}
         onSearchChange={setWords}
         value={null}
@@ -84,7 +85,7 @@ export function Finder(props: FinderProps) {
           leftSection={<StickyNote size={13} aria-hidden />}
           onClick={onNote}
         >
-          Note
+          {t`Note`}
         </Button>
       )}
     </div>

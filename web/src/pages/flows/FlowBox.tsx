@@ -1,4 +1,5 @@
 /** One node on the canvas: its title, what it is, its ports, and the graphs inside it. */
+import { plural, t } from '@lingui/core/macro';
 import { Handle, type NodeProps, Position } from '@xyflow/react';
 import { ChevronDown, ChevronRight, Plus } from 'lucide-react';
 import { memo, use } from 'react';
@@ -34,7 +35,7 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
         {state !== null && <StateChip state={state} />}
         {problems > 0 && (
           <span className={classes.wrong}>
-            {problems} {problems === 1 ? 'problem' : 'problems'}
+            {plural(problems, { one: `${problems} problem`, other: `${problems} problems` })}
           </span>
         )}
         {node && node.graphs.length > 0 && <Unfold id={id} isClosed={isClosed} title={title} />}
@@ -58,7 +59,7 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
           id="out:error"
           position={Position.Bottom}
           className={classes.errorPort ?? ''}
-          title="After an error"
+          title={t`After an error`}
         />
       )}
     </div>
@@ -91,7 +92,7 @@ function Unfold({ id, isClosed, title }: { id: string; isClosed: boolean; title:
       type="button"
       className={`nodrag ${classes.fold ?? ''}`}
       aria-expanded={!isClosed}
-      aria-label={`Steps inside ${title}`}
+      aria-label={t`Steps inside ${title}`}
       onClick={() => toggle(id)}
     >
       <Icon size={14} aria-hidden />
@@ -113,11 +114,11 @@ function Lane({ lane, title }: { lane: Box['data']['lanes'][number]; title: stri
         <button
           type="button"
           className={`nodrag ${classes.laneAdd ?? ''}`}
-          aria-label={`Add a step inside ${named}`}
+          aria-label={t`Add a step inside ${named}`}
           onClick={() => addInto(lane.path)}
         >
           <Plus size={13} aria-hidden />
-          {lane.isEmpty && 'Add a step'}
+          {lane.isEmpty && t`Add a step`}
         </button>
       )}
     </div>

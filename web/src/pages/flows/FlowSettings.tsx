@@ -1,4 +1,5 @@
 /** Settings of the flow itself: what it is called and for, what it asks for, and what it may spend. */
+import { t } from '@lingui/core/macro';
 import {
   ActionIcon,
   Button,
@@ -37,18 +38,18 @@ interface Props {
 }
 
 const KINDS: { value: InputKind; label: string }[] = [
-  { value: 'text', label: 'Text' },
-  { value: 'number', label: 'Number' },
-  { value: 'whole', label: 'Whole number' },
-  { value: 'switch', label: 'Yes or no' },
-  { value: 'date', label: 'Date' },
-  { value: 'choice', label: 'One of some words' },
-  { value: 'list', label: 'Several words' },
+  { value: 'text', label: t`Text` },
+  { value: 'number', label: t`Number` },
+  { value: 'whole', label: t`Whole number` },
+  { value: 'switch', label: t`Yes or no` },
+  { value: 'date', label: t`Date` },
+  { value: 'choice', label: t`One of some words` },
+  { value: 'list', label: t`Several words` },
 ];
 const LIMITS = [
-  { name: 'usd', label: 'Dollars' },
-  { name: 'tokens', label: 'Model tokens' },
-  { name: 'seconds', label: 'Seconds' },
+  { name: 'usd', label: t`Dollars` },
+  { name: 'tokens', label: t`Model tokens` },
+  { name: 'seconds', label: t`Seconds` },
 ];
 const MOST_TAGS = 10;
 
@@ -69,14 +70,14 @@ export function FlowSettings({ studio, isNew, readOnly }: Props) {
   return (
     <Stack gap="sm">
       <Title order={2} size="h4">
-        Flow
+        {t`Flow`}
       </Title>
       <Text size="xs" c="dimmed">
-        Choose a step to see its settings. These are the settings of the whole flow.
+        {t`Choose a step to see its settings. These are the settings of the whole flow.`}
       </Text>
       {!isNew && (
         <TextInput
-          label="Name"
+          label={t`Name`}
           maxLength={100}
           value={text('name')}
           readOnly={readOnly}
@@ -84,8 +85,8 @@ export function FlowSettings({ studio, isNew, readOnly }: Props) {
         />
       )}
       <Textarea
-        label="Goal"
-        description="What it is for, in a sentence or two."
+        label={t`Goal`}
+        description={t`What it is for, in a sentence or two.`}
         autosize
         minRows={2}
         maxRows={6}
@@ -94,17 +95,17 @@ export function FlowSettings({ studio, isNew, readOnly }: Props) {
         onChange={({ currentTarget }) => set(['goal'], currentTarget.value || undefined)}
       />
       <TextInput
-        label="Folder"
-        placeholder="Finance/Monthly"
+        label={t`Folder`}
+        placeholder={t`Finance/Monthly`}
         maxLength={200}
         value={text('folder')}
         readOnly={readOnly}
         onChange={({ currentTarget }) => set(['folder'], currentTarget.value || undefined)}
       />
       <TagsInput
-        label="Tags"
-        description="Costs are added up by tag, such as a team."
-        placeholder="Type and press Enter"
+        label={t`Tags`}
+        description={t`Costs are added up by tag, such as a team.`}
+        placeholder={t`Type and press Enter`}
         maxTags={MOST_TAGS}
         maxLength={40}
         value={Array.isArray(tags) ? tags.map(String) : []}
@@ -112,7 +113,7 @@ export function FlowSettings({ studio, isNew, readOnly }: Props) {
         onChange={(next) => set(['tags'], next.length === 0 ? undefined : next)}
       />
       <fieldset className={classes.part} disabled={readOnly}>
-        <legend>Most that one run may use</legend>
+        <legend>{t`Most that one run may use`}</legend>
         <Group gap="xs" grow>
           {LIMITS.map(({ name, label }) => (
             <NumberInput
@@ -147,7 +148,7 @@ function Inputs({ studio, readOnly }: Pick<Props, 'studio' | 'readOnly'>) {
   };
   return (
     <fieldset className={classes.part} disabled={readOnly}>
-      <legend>What it asks for at the start</legend>
+      <legend>{t`What it asks for at the start`}</legend>
       <Stack gap="sm">
         {inputs.map((input) => (
           <InputRow key={input.name} input={input} studio={studio} />
@@ -156,13 +157,15 @@ function Inputs({ studio, readOnly }: Pick<Props, 'studio' | 'readOnly'>) {
           <Group gap="xs" align="flex-end" wrap="nowrap">
             <TextInput
               style={{ flex: 1 }}
-              label="New input"
-              placeholder="customer"
-              description="Steps use it as ${inputs.customer}."
+              label={t`New input`}
+              placeholder={t`customer`}
+              description={t`Steps use it as \$${'{'}inputs.customer${'}'}.`}
               maxLength={60}
               value={name}
               error={
-                name !== '' && !isFree && 'Use letters, digits and _, and a name that is not taken.'
+                name !== '' &&
+                !isFree &&
+                t`Use letters, digits and _, and a name that is not taken.`
               }
               onChange={({ currentTarget }) => setName(currentTarget.value)}
               onKeyDown={({ key }) => key === 'Enter' && add()}
@@ -173,7 +176,7 @@ function Inputs({ studio, readOnly }: Pick<Props, 'studio' | 'readOnly'>) {
               disabled={!isFree}
               onClick={add}
             >
-              Add
+              {t`Add`}
             </Button>
           </Group>
         )}
@@ -187,7 +190,7 @@ function InputRow({ input, studio }: { input: FlowInput; studio: Studio }) {
   const change = (next: Partial<FlowInput>, gesture?: string) =>
     studio.change({ text: changeInput(studio.text, input, { ...input, ...next }) }, gesture);
   return (
-    <div role="group" aria-label={`Input ${name}`} className={classes.input ?? ''}>
+    <div role="group" aria-label={t`Input ${name}`} className={classes.input ?? ''}>
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm" ff="monospace">
           {name}
@@ -195,7 +198,7 @@ function InputRow({ input, studio }: { input: FlowInput; studio: Studio }) {
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={`Remove the input ${name}`}
+          aria-label={t`Remove the input ${name}`}
           onClick={() => studio.change({ text: removeInput(studio.text, studio.document, name) })}
         >
           <Trash2 size={14} aria-hidden />
@@ -204,7 +207,7 @@ function InputRow({ input, studio }: { input: FlowInput; studio: Studio }) {
       <Group gap="xs" grow>
         <TextInput
           size="xs"
-          label="Label"
+          label={t`Label`}
           placeholder={name}
           maxLength={100}
           value={title}
@@ -214,10 +217,10 @@ function InputRow({ input, studio }: { input: FlowInput; studio: Studio }) {
         />
         <Select
           size="xs"
-          label="Kind"
+          label={t`Kind`}
           data={KINDS}
           value={kind}
-          placeholder="See YAML"
+          placeholder={t`See YAML`}
           allowDeselect={false}
           onChange={(value) => value !== null && change({ kind: value })}
         />
@@ -225,15 +228,15 @@ function InputRow({ input, studio }: { input: FlowInput; studio: Studio }) {
       {kind === 'choice' && (
         <TagsInput
           size="xs"
-          label="Words"
-          placeholder="Type and press Enter"
+          label={t`Words`}
+          placeholder={t`Type and press Enter`}
           value={[...choices]}
           onChange={(next) => change({ choices: next })}
         />
       )}
       <Switch
         size="xs"
-        label="Must be given"
+        label={t`Must be given`}
         checked={required}
         onChange={({ currentTarget }) =>
           studio.change({

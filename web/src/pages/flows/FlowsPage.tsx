@@ -1,4 +1,5 @@
 /** Every playbook as a flow, and a new one to draw. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -22,18 +23,18 @@ export default function FlowsPage() {
   const columns: Column<Playbook>[] = [
     {
       id: 'name',
-      header: 'Flow',
+      header: t`Flow`,
       cell: ({ id, name }) => (
         <Anchor component={Link} to={projectPath(project.id, 'flows', id)} fw={600}>
           {name}
         </Anchor>
       ),
     },
-    { id: 'state', header: 'State', cell: ({ state }) => <Chip {...STATES[state]} /> },
-    { id: 'goal', header: 'Goal', hideBelow: 'sm', cell: ({ goal }) => goal },
+    { id: 'state', header: t`State`, cell: ({ state }) => <Chip {...STATES[state]} /> },
+    { id: 'goal', header: t`Goal`, hideBelow: 'sm', cell: ({ goal }) => goal },
     {
       id: 'changed',
-      header: 'Changed',
+      header: t`Changed`,
       hideBelow: 'sm',
       cell: ({ updated_at }) => <RelativeTime value={updated_at} />,
     },
@@ -46,32 +47,34 @@ export default function FlowsPage() {
         variant="default"
         leftSection={<ListChecks size={14} aria-hidden />}
       >
-        Step by step
+        {t`Step by step`}
       </Button>
       <Button
         component={Link}
         to={projectPath(project.id, 'flows', 'new')}
         leftSection={<Plus size={14} aria-hidden />}
       >
-        New flow
+        {t`New flow`}
       </Button>
     </Group>
   );
   return (
     <Page
-      title="Flows"
-      description="Draw what should happen, step by step. Every playbook is a flow."
+      title={t`Flows`}
+      description={t`Draw what should happen, step by step. Every playbook is a flow.`}
       actions={start}
-      toolbar={<SearchField label="Search flows" placeholder="Search flows" onSearch={setText} />}
+      toolbar={
+        <SearchField label={t`Search flows`} placeholder={t`Search flows`} onSearch={setText} />
+      }
     >
       <DataTable
-        label="Flows"
+        label={t`Flows`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Workflow} picture="flow" title="No flows yet" action={start}>
-            A flow is a playbook that you draw: data, steps, people and messages.
+          <EmptyState icon={Workflow} picture="flow" title={t`No flows yet`} action={start}>
+            {t`A flow is a playbook that you draw: data, steps, people and messages.`}
           </EmptyState>
         }
       />

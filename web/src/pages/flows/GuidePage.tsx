@@ -1,4 +1,5 @@
 /** A flow without drawing or YAML: five questions, and the answer opens on the canvas. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
@@ -49,11 +50,11 @@ export default function GuidePage() {
   const source = datasets.find((each) => each.name === dataset);
   const columns = source?.columns ?? [];
   const problem =
-    (source ? null : 'Choose the data.') ??
-    (conditions.every(isComplete) ? null : 'Complete every condition, or remove it.') ??
+    (source ? null : t`Choose the data.`) ??
+    (conditions.every(isComplete) ? null : t`Complete every condition, or remove it.`) ??
     makeProblem(make) ??
     deliveryProblem(delivery) ??
-    (name.trim() === '' ? 'Enter a name.' : null);
+    (name.trim() === '' ? t`Enter a name.` : null);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setTried(true);
@@ -65,23 +66,23 @@ export default function GuidePage() {
   };
   return (
     <Page
-      title="New flow, step by step"
-      description="Answer five questions. You see the flow on the canvas before it runs, and can change everything there."
-      parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}
+      title={t`New flow, step by step`}
+      description={t`Answer five questions. You see the flow on the canvas before it runs, and can change everything there.`}
+      parent={{ label: t`Flows`, to: projectPath(project.id, 'flows') }}
       width="narrow"
     >
       <form onSubmit={submit} noValidate>
         <Stack gap="xl">
-          <Section title="1. Data">
+          <Section title={t`1. Data`}>
             <Select
-              label="Dataset"
+              label={t`Dataset`}
               withAsterisk
               maw="28rem"
               data={datasets.map((each) => each.name)}
               value={source?.name ?? null}
               searchable
               allowDeselect={false}
-              placeholder="Choose a dataset"
+              placeholder={t`Choose a dataset`}
               onChange={(next) => {
                 setDataset(next);
                 setConditions([]);
@@ -89,10 +90,10 @@ export default function GuidePage() {
               }}
             />
           </Section>
-          <Section title="2. Filter" description="Without a condition, all rows count.">
+          <Section title={t`2. Filter`} description={t`Without a condition, all rows count.`}>
             <Conditions conditions={conditions} source={source} onChange={setConditions} />
           </Section>
-          <Section title="3. What to make">
+          <Section title={t`3. What to make`}>
             <Stack gap="md">
               <SummaryFields summary={summary} columns={columns} onChange={setSummary} />
               <MakeFields
@@ -102,14 +103,14 @@ export default function GuidePage() {
               />
             </Stack>
           </Section>
-          <Section title="4. Who gets it">
+          <Section title={t`4. Who gets it`}>
             <DeliveryFields delivery={delivery} onChange={setDelivery} />
           </Section>
-          <Section title="5. When">
+          <Section title={t`5. When`}>
             <ScheduleFields value={when} onChange={setWhen} allowsByHand />
           </Section>
           <TextInput
-            label="Name"
+            label={t`Name`}
             withAsterisk
             maw="28rem"
             maxLength={100}
@@ -165,7 +166,7 @@ function Conditions({ conditions, source, onChange }: ConditionsProps) {
           disabled={columns.length === 0}
           onClick={() => onChange([...conditions, fresh(columns[0]?.name ?? '')])}
         >
-          Add a condition
+          {t`Add a condition`}
         </Button>
       </Group>
     </Stack>
@@ -185,13 +186,13 @@ function ConditionRow({ number, condition, columns, onColumn, onChange, onRemove
   const { holds, operator, value } = condition;
   const operators = [
     ...OPERATORS,
-    ...(holds === 'moment' ? [{ value: 'days', label: 'is in the last … days' }] : []),
+    ...(holds === 'moment' ? [{ value: 'days', label: t`is in the last … days` }] : []),
   ];
   const takesValue = operator !== 'empty' && operator !== 'filled';
   return (
     <Group gap={6} align="flex-end">
       <Select
-        aria-label={`Column of condition ${number}`}
+        aria-label={t`Column of condition ${number}`}
         data={[...columns]}
         value={condition.column}
         searchable
@@ -199,7 +200,7 @@ function ConditionRow({ number, condition, columns, onColumn, onChange, onRemove
         onChange={(name) => name !== null && onColumn(name)}
       />
       <Select
-        aria-label={`Comparison of condition ${number}`}
+        aria-label={t`Comparison of condition ${number}`}
         data={operators}
         value={operator}
         allowDeselect={false}
@@ -207,10 +208,10 @@ function ConditionRow({ number, condition, columns, onColumn, onChange, onRemove
       />
       {takesValue && (
         <TextInput
-          aria-label={`Value of condition ${number}`}
+          aria-label={t`Value of condition ${number}`}
           value={value}
-          placeholder={operator === 'days' ? 'Days' : holds === 'moment' ? '2026-01-31' : 'Value'}
-          error={value !== '' && !isComplete(condition) && 'This is not a number.'}
+          placeholder={operator === 'days' ? t`Days` : holds === 'moment' ? '2026-01-31' : t`Value`}
+          error={value !== '' && !isComplete(condition) && t`This is not a number.`}
           onChange={({ currentTarget }) => onChange({ ...condition, value: currentTarget.value })}
         />
       )}
@@ -218,7 +219,7 @@ function ConditionRow({ number, condition, columns, onColumn, onChange, onRemove
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label={`Remove condition ${number}`}
+        aria-label={t`Remove condition ${number}`}
         onClick={onRemove}
       >
         <X size={14} aria-hidden />

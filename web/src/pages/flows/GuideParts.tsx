@@ -1,4 +1,5 @@
 /** The later questions of a guided flow: what to make and who gets it. */
+import { t } from '@lingui/core/macro';
 import {
   Group,
   MultiSelect,
@@ -24,11 +25,19 @@ interface Column {
 }
 
 const MADE: { value: Making['kind']; label: string; description: string }[] = [
-  { value: 'rows', label: 'Rows', description: 'Shown in the run.' },
-  { value: 'dataset', label: 'A dataset', description: 'Kept in the project under its own name.' },
-  { value: 'chart', label: 'A chart', description: 'Drawn from the data.' },
-  { value: 'report', label: 'A report', description: 'HTML and PDF in the project’s files.' },
-  { value: 'workbook', label: 'A workbook', description: 'An Excel file in the project’s files.' },
+  { value: 'rows', label: t`Rows`, description: t`Shown in the run.` },
+  {
+    value: 'dataset',
+    label: t`A dataset`,
+    description: t`Kept in the project under its own name.`,
+  },
+  { value: 'chart', label: t`A chart`, description: t`Drawn from the data.` },
+  { value: 'report', label: t`A report`, description: t`HTML and PDF in the project’s files.` },
+  {
+    value: 'workbook',
+    label: t`A workbook`,
+    description: t`An Excel file in the project’s files.`,
+  },
 ];
 
 interface MakeProps {
@@ -49,7 +58,7 @@ export function MakeFields({ make, columns, without = [], onChange }: MakeProps)
     );
   return (
     <Stack gap="sm">
-      <Radio.Group label="Make" value={make.kind} onChange={choose}>
+      <Radio.Group label={t`Make`} value={make.kind} onChange={choose}>
         <Stack gap="xs" mt={4}>
           {MADE.filter(
             ({ value }) => !without.includes(value) && (value !== 'chart' || columns.length > 0),
@@ -73,15 +82,15 @@ export function MakeFields({ make, columns, without = [], onChange }: MakeProps)
 
 export function makeProblem(make: Making): string | null {
   const isOpen = make.kind === 'chart' && !isComplete(make.chart as ChartRequest);
-  return isOpen ? 'Choose the columns of the chart.' : null;
+  return isOpen ? t`Choose the columns of the chart.` : null;
 }
 
 const MEASURES: { value: Aggregate; label: string }[] = [
-  { value: 'count', label: 'Count the rows' },
-  { value: 'sum', label: 'Add up' },
-  { value: 'avg', label: 'Average of' },
-  { value: 'min', label: 'Smallest' },
-  { value: 'max', label: 'Largest' },
+  { value: 'count', label: t`Count the rows` },
+  { value: 'sum', label: t`Add up` },
+  { value: 'avg', label: t`Average of` },
+  { value: 'min', label: t`Smallest` },
+  { value: 'max', label: t`Largest` },
 ];
 
 interface SummaryProps {
@@ -95,8 +104,8 @@ export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
   return (
     <Stack gap="sm">
       <Switch
-        label="Summarise the rows"
-        description="One row for each group, counted or added up."
+        label={t`Summarise the rows`}
+        description={t`One row for each group, counted or added up.`}
         checked={summary !== null}
         onChange={({ currentTarget }) =>
           onChange(currentTarget.checked ? { by: [], aggregate: 'count', column: null } : null)
@@ -105,7 +114,7 @@ export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
       {summary && (
         <Group gap="sm" align="flex-start">
           <Select
-            label="Measure"
+            label={t`Measure`}
             data={MEASURES.filter(({ value }) => value === 'count' || numbers.length > 0)}
             value={summary.aggregate}
             allowDeselect={false}
@@ -117,7 +126,7 @@ export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
           />
           {summary.aggregate !== 'count' && (
             <Select
-              label="Of the column"
+              label={t`Of the column`}
               data={numbers}
               value={summary.column}
               allowDeselect={false}
@@ -126,12 +135,12 @@ export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
             />
           )}
           <MultiSelect
-            label="For each"
+            label={t`For each`}
             data={columns.map(({ name }) => name)}
             value={[...summary.by]}
             searchable
             miw="14rem"
-            placeholder={summary.by.length === 0 ? 'All rows together' : ''}
+            placeholder={summary.by.length === 0 ? t`All rows together` : ''}
             onChange={(by) => onChange({ ...summary, by })}
           />
         </Group>
@@ -141,9 +150,9 @@ export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
 }
 
 const SENT = [
-  { value: 'none', label: 'No one: it stays in the project' },
-  { value: 'email', label: 'People, by e-mail' },
-  { value: 'slack', label: 'A Slack channel' },
+  { value: 'none', label: t`No one: it stays in the project` },
+  { value: 'email', label: t`People, by e-mail` },
+  { value: 'slack', label: t`A Slack channel` },
 ];
 const THROUGH: Record<string, readonly string[]> = {
   email: ['smtp'],
@@ -162,7 +171,7 @@ export function DeliveryFields({ delivery, onChange }: DeliveryProps) {
   return (
     <Stack gap="sm">
       <Radio.Group
-        label="Who gets it"
+        label={t`Who gets it`}
         value={delivery.kind}
         onChange={(kind) => onChange({ ...delivery, kind, connection: null })}
       >
@@ -174,10 +183,10 @@ export function DeliveryFields({ delivery, onChange }: DeliveryProps) {
       </Radio.Group>
       {delivery.kind === 'email' && (
         <TagsInput
-          label="E-mail addresses"
+          label={t`E-mail addresses`}
           withAsterisk
           maw="28rem"
-          placeholder="Type and press Enter"
+          placeholder={t`Type and press Enter`}
           value={[...delivery.to]}
           acceptValueOnBlur
           onChange={(to) => onChange({ ...delivery, to })}
@@ -185,8 +194,8 @@ export function DeliveryFields({ delivery, onChange }: DeliveryProps) {
       )}
       {delivery.kind === 'slack' && (
         <TextInput
-          label="Channel"
-          description="Leave it empty for a webhook, which has a channel of its own."
+          label={t`Channel`}
+          description={t`Leave it empty for a webhook, which has a channel of its own.`}
           maw="28rem"
           value={delivery.channel}
           onChange={({ currentTarget }) => onChange({ ...delivery, channel: currentTarget.value })}
@@ -194,18 +203,18 @@ export function DeliveryFields({ delivery, onChange }: DeliveryProps) {
       )}
       {usable.length > 0 && (
         <Select
-          label="Connection"
+          label={t`Connection`}
           maw="28rem"
           data={usable.map(({ name }) => name)}
           value={delivery.connection}
-          placeholder="As the project’s settings say"
+          placeholder={t`As the project’s settings say`}
           clearable
           onChange={(connection) => onChange({ ...delivery, connection })}
         />
       )}
       {delivery.kind !== 'none' && (
         <Switch
-          label="Ask me before it is sent"
+          label={t`Ask me before it is sent`}
           checked={delivery.isReviewed}
           onChange={({ currentTarget }) =>
             onChange({ ...delivery, isReviewed: currentTarget.checked })
@@ -218,7 +227,7 @@ export function DeliveryFields({ delivery, onChange }: DeliveryProps) {
 
 export function deliveryProblem({ kind, to }: Delivery): string | null {
   if (kind !== 'email') return null;
-  if (to.length === 0) return 'Enter who gets the e-mail.';
+  if (to.length === 0) return t`Enter who gets the e-mail.`;
   const wrong = to.find((address) => !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(address));
-  return wrong === undefined ? null : `“${wrong}” is not an e-mail address.`;
+  return wrong === undefined ? null : t`“${wrong}” is not an e-mail address.`;
 }

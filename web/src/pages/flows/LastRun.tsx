@@ -1,4 +1,5 @@
 /** How the chosen step stands in the run that is shown: its state, what it waits for, what went wrong and what to do. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -35,37 +36,35 @@ export function LastRun({ runId, node, standing, other }: Props) {
   const { state, times, failed, seconds, usd, tokens, error, sample } = standing;
   const cut = cutOff(standing);
   const facts = [
-    times > 1 ? `${times} times` : '',
-    failed > 0 && times > 1 ? `${failed} failed` : '',
+    times > 1 ? t`${times} times` : '',
+    failed > 0 && times > 1 ? t`${failed} failed` : '',
     seconds > 0 ? durationText(seconds * 1000) : '',
-    tokens > 0 ? `${tokens.toLocaleString('en')} tokens` : '',
+    tokens > 0 ? t`${tokens.toLocaleString('en')} tokens` : '',
     Number(usd) > 0 ? usdText(usd) : '',
   ].filter(Boolean);
   return (
-    <section className={classes.lastRun} aria-label="In this run">
+    <section className={classes.lastRun} aria-label={t`In this run`}>
       <Group gap="xs">
         <StateChip state={state} />
         <Text span size="xs" c="dimmed">
           {facts.join(' · ')}
         </Text>
         <Anchor component={Link} to={callPath(project.id, runId, standing.key)} size="xs">
-          Show its entries
+          {t`Show its entries`}
         </Anchor>
       </Group>
       {error !== null && (
-        <Alert color="red" variant="light" title="It did not work">
+        <Alert color="red" variant="light" title={t`It did not work`}>
           <Text size="sm">{error.message}</Text>
           <Text size="sm" mt={4}>
-            Change the settings below, save and run it again. Under “Errors and order” you can have
-            it tried again or go on after an error.
+            {t`Change the settings below, save and run it again. Under “Errors and order” you can have it tried again or go on after an error.`}
           </Text>
         </Alert>
       )}
       {cut !== null && (
-        <Alert color="yellow" variant="light" title="Not all rows">
+        <Alert color="yellow" variant="light" title={t`Not all rows`}>
           <Text size="sm">
-            {cut} Later steps get only these rows. Raise “Most rows” below, or let SQL count or
-            filter first.
+            {t`${cut} Later steps get only these rows. Raise “Most rows” below, or let SQL count or filter first.`}
           </Text>
         </Alert>
       )}
@@ -78,13 +77,13 @@ export function LastRun({ runId, node, standing, other }: Props) {
         </section>
       ))}
       {isWaiting && waits.length === 0 && (
-        <Text size="sm">It waits for somebody else, or for its time.</Text>
+        <Text size="sm">{t`It waits for somebody else, or for its time.`}</Text>
       )}
       {times > 1 && <NodeCalls runId={runId} node={node.key} />}
       {sample !== null && sample !== undefined && (
         <details className={classes.more}>
-          <summary>What it gave</summary>
-          <JsonTree label="Last output" value={sample} openTo={2} />
+          <summary>{t`What it gave`}</summary>
+          <JsonTree label={t`Last output`} value={sample} openTo={2} />
         </details>
       )}
       {other && <OtherRun now={standing} other={other} />}
@@ -95,9 +94,9 @@ export function LastRun({ runId, node, standing, other }: Props) {
 /** The same step in the run that this one is compared with. */
 function OtherRun({ now, other }: { now: NodeStanding; other: NodeStanding }) {
   return (
-    <section aria-label="In the other run">
+    <section aria-label={t`In the other run`}>
       <Text size="sm" fw={600}>
-        In the other run
+        {t`In the other run`}
       </Text>
       <Group gap="xs">
         <StateChip state={other.state} />
@@ -107,9 +106,9 @@ function OtherRun({ now, other }: { now: NodeStanding; other: NodeStanding }) {
       </Group>
       {other.error !== null && <Text size="sm">{other.error.message}</Text>}
       {isOther(now.sample, other.sample) ? (
-        <ValueDifference label="Outputs" before={other.sample} after={now.sample} />
+        <ValueDifference label={t`Outputs`} before={other.sample} after={now.sample} />
       ) : (
-        <Text size="sm">The same output.</Text>
+        <Text size="sm">{t`The same output.`}</Text>
       )}
     </section>
   );

@@ -1,4 +1,5 @@
 /** The calls of a step that ran many times, such as the items of a map: only the rows in view are drawn. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -30,7 +31,7 @@ export function NodeCalls({ runId, node }: { runId: string; node: string }) {
     <div
       className={classes.calls}
       role="group"
-      aria-label="Items"
+      aria-label={t`Items`}
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
       tabIndex={0}
       style={{ maxHeight: SHOWN * ROW }}

@@ -1,4 +1,5 @@
 /** The settings of the chosen node: its name, what it comes after, its fields, and what is wrong with it. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, MultiSelect, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { Copy, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
@@ -50,9 +51,9 @@ interface Props {
 /** What the step will cost, and how that is known. */
 export function ExpectedPrice(price: NodePrice) {
   return (
-    <section aria-label="Expected price">
+    <section aria-label={t`Expected price`}>
       <Text size="sm">
-        Price of a run: {expectedText({ ...price, seconds: 0 }) || 'nothing so far'}
+        {t`Price of a run: ${expectedText({ ...price, seconds: 0 }) || t`nothing so far`}`}
       </Text>
       <Text size="xs" c="dimmed">
         {price.rests_on}
@@ -126,7 +127,7 @@ export function NodeSettings(props: Props) {
           {tool?.description ?? type?.description}
         </Text>
         {problems.length > 0 && (
-          <ul className={classes.problems} aria-label="Problems">
+          <ul className={classes.problems} aria-label={t`Problems`}>
             {problems.map(({ pointer, message }) => (
               <li key={`${pointer} ${message}`}>{message}</li>
             ))}
@@ -142,7 +143,7 @@ export function NodeSettings(props: Props) {
         {!node.isImplied && (
           <>
             <TextInput
-              label="Title"
+              label={t`Title`}
               value={node.title}
               readOnly={readOnly}
               onChange={({ currentTarget }) => set(['title'], currentTarget.value || undefined)}
@@ -164,7 +165,7 @@ export function NodeSettings(props: Props) {
         {!readOnly && <ValueList sources={sources} />}
         {!node.isImplied && (
           <details className={classes.more}>
-            <summary>Errors and order</summary>
+            <summary>{t`Errors and order`}</summary>
             <Stack gap="sm" mt="xs">
               <AfterError {...props} />
               {common.map(([name, schema]) =>
@@ -181,7 +182,7 @@ export function NodeSettings(props: Props) {
               leftSection={<Copy size={14} aria-hidden />}
               onClick={props.onCopy}
             >
-              Duplicate
+              {t`Duplicate`}
             </Button>
             <Button
               variant="default"
@@ -191,7 +192,7 @@ export function NodeSettings(props: Props) {
                 props.onSelect([]);
               }}
             >
-              Delete
+              {t`Delete`}
             </Button>
           </Group>
         )}
@@ -219,7 +220,7 @@ interface ToolProps {
 function ToolSelect({ tools, node, readOnly, set }: ToolProps) {
   return (
     <Select
-      label="Tool"
+      label={t`Tool`}
       data={tools.map(({ name, title }) => ({ value: name, label: title }))}
       value={typeof node.fields.tool === 'string' ? node.fields.tool : null}
       searchable
@@ -246,15 +247,15 @@ function IdField({ node, studio, readOnly, onSelect }: Props) {
   };
   return (
     <TextInput
-      label="Id"
-      description="Other steps read its output by this name."
+      label={t`Id`}
+      description={t`Other steps read its output by this name.`}
       value={id}
       readOnly={readOnly}
       error={
         !isRight
-          ? 'Use small letters, digits and _, and start with a letter.'
+          ? t`Use small letters, digits and _, and start with a letter.`
           : isTaken &&
-            `Another step has this id. ${freeId(studio.text, studio.language, id)} is free.`
+            t`Another step has this id. ${freeId(studio.text, studio.language, id)} is free.`
       }
       onChange={({ currentTarget }) => setId(currentTarget.value)}
       onBlur={take}
@@ -297,12 +298,12 @@ function ComesAfter({ node, studio, readOnly }: Props) {
   return (
     <MultiSelect
       id={COMES_AFTER}
-      label="Comes after"
+      label={t`Comes after`}
       data={choices}
       value={[...node.needs]}
       searchable
       readOnly={readOnly}
-      placeholder={node.needs.length === 0 ? 'Nothing: it starts the flow' : ''}
+      placeholder={node.needs.length === 0 ? t`Nothing: it starts the flow` : ''}
       onChange={change}
     />
   );
@@ -313,16 +314,16 @@ function AfterError({ node, studio, readOnly }: Props) {
   const around = graphsWithin(graph).find(({ nodes }) => nodes.some(({ key }) => key === node.key));
   const jump = jumpOf(node);
   const choices = [
-    { value: 'fail', label: 'Stop the flow' },
-    { value: 'continue', label: 'Go on, with the error as output' },
+    { value: 'fail', label: t`Stop the flow` },
+    { value: 'continue', label: t`Go on, with the error as output` },
     ...(around?.nodes ?? [])
       .filter(({ key, isImplied }) => key !== node.key && !isImplied)
-      .map((other) => ({ value: `>${other.id}`, label: `Go to ${nodeTitle(other)}` })),
+      .map((other) => ({ value: `>${other.id}`, label: t`Go to ${nodeTitle(other)}` })),
   ];
   const now = jump !== '' ? `>${jump}` : node.fields.on_error === 'continue' ? 'continue' : 'fail';
   return (
     <Select
-      label="After an error"
+      label={t`After an error`}
       data={choices}
       value={now}
       allowDeselect={false}
@@ -342,7 +343,7 @@ function MoveInto({ node, studio, readOnly, onSelect }: Props) {
     ({ key }) => key !== node.key && !key.startsWith(`${node.key}/`),
   );
   const choices = [
-    { value: JSON.stringify(graph.path), label: 'The flow itself' },
+    { value: JSON.stringify(graph.path), label: t`The flow itself` },
     ...holders.flatMap((holder) =>
       holder.graphs.map(({ path, name }) => ({
         value: JSON.stringify(path),
@@ -354,7 +355,7 @@ function MoveInto({ node, studio, readOnly, onSelect }: Props) {
   if (choices.length === 1) return null;
   return (
     <Select
-      label="Belongs to"
+      label={t`Belongs to`}
       data={choices}
       value={JSON.stringify(around?.path ?? [])}
       allowDeselect={false}

@@ -1,4 +1,5 @@
 /** Words on the canvas, and frames around steps: part of the drawing, not of the flow. */
+import { t } from '@lingui/core/macro';
 import type { NodeProps } from '@xyflow/react';
 import { memo } from 'react';
 import type { GroupFrame as Frame, NoteBox as Note } from './drawn';
@@ -7,7 +8,7 @@ import classes from './flows.module.css';
 export const NoteBox = memo(function NoteBox({ data, selected }: NodeProps<Note>) {
   return (
     <div className={classes.note} data-selected={selected}>
-      {data.text === '' ? 'Empty note' : data.text}
+      {data.text === '' ? t`Empty note` : data.text}
     </div>
   );
 });

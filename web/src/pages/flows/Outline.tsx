@@ -1,4 +1,5 @@
 /** The flow as a list within lists: the same to edit as the drawing, for screen readers and small screens. */
+import { plural, t } from '@lingui/core/macro';
 import { Plus } from 'lucide-react';
 import { StateChip } from '@/components/Chip';
 import { type FlowGraph, nodeTitle } from '@/flows/graph';
@@ -70,7 +71,7 @@ export function OutlineView({ studio, ...props }: ViewProps) {
   }));
   const notes = layout.notes.map(({ id, text }) => ({
     key: noteKey(id),
-    title: 'Note',
+    title: t`Note`,
     told: text,
   }));
   const groups = layout.groups.map(({ id, title, keys }) => ({
@@ -78,19 +79,19 @@ export function OutlineView({ studio, ...props }: ViewProps) {
   }));
   return (
     <>
-      <OutlineLines label="What starts it" lines={triggers} {...{ selected, onSelect }} />
+      <OutlineLines label={t`What starts it`} lines={triggers} {...{ selected, onSelect }} />
       <Outline {...props} graph={graph} title="" />
-      <OutlineLines label="Notes" lines={notes} {...{ selected, onSelect }} />
-      <OutlineLines label="Groups" lines={groups} {...{ selected, onSelect }} />
+      <OutlineLines label={t`Notes`} lines={notes} {...{ selected, onSelect }} />
+      <OutlineLines label={t`Groups`} lines={groups} {...{ selected, onSelect }} />
     </>
   );
 }
 
 function Outline({ graph, title, selected, marks, actions, onSelect }: Props) {
-  const named = title === '' ? 'the flow' : [title, graph.name].filter(Boolean).join(', ');
+  const named = title === '' ? t`the flow` : [title, graph.name].filter(Boolean).join(', ');
   const { addInto } = actions;
   return (
-    <ol className={classes.outline} aria-label={`Steps of ${named}`}>
+    <ol className={classes.outline} aria-label={t`Steps of ${named}`}>
       {graph.nodes.map((node) => {
         const wrong = marks.problems.get(node.key)?.length ?? 0;
         const state = marks.stateOf(node.key);
@@ -105,10 +106,10 @@ function Outline({ graph, title, selected, marks, actions, onSelect }: Props) {
               onClick={(event) => onSelect(node.key, isFurther(event))}
             >
               <strong>{nodeTitle(node)}</strong> {kind !== nodeTitle(node) && <span>{kind}</span>}
-              {node.needs.length > 0 && <span>after {node.needs.join(', ')}</span>}
+              {node.needs.length > 0 && <span>{t`after ${node.needs.join(', ')}`}</span>}
               {wrong > 0 && (
                 <span className={classes.wrong}>
-                  {wrong} {wrong === 1 ? 'problem' : 'problems'}
+                  {plural(wrong, { one: `${wrong} problem`, other: `${wrong} problems` })}
                 </span>
               )}
               {state !== null && <StateChip state={state} />}
@@ -130,7 +131,7 @@ function Outline({ graph, title, selected, marks, actions, onSelect }: Props) {
             className={classes.laneAdd}
             onClick={() => addInto(JSON.stringify(graph.path))}
           >
-            <Plus size={13} aria-hidden /> Add a step to {named}
+            <Plus size={13} aria-hidden /> {t`Add a step to ${named}`}
           </button>
         </li>
       )}

@@ -1,4 +1,5 @@
 /** What can be added: found by words, added by click, keyboard or dragging. */
+import { t } from '@lingui/core/macro';
 import { ScrollArea, Text, TextInput } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { type RefObject, useState } from 'react';
@@ -20,11 +21,11 @@ export function PalettePanel({ entries, place, field, onAdd }: Props) {
   const found = foundEntries(entries, text);
   const groups = [...Map.groupBy(found, ({ group }) => group)];
   return (
-    <section className={classes.palette} aria-label="Palette">
+    <section className={classes.palette} aria-label={t`Palette`}>
       <TextInput
         ref={field}
-        aria-label="Search what to add"
-        placeholder="Search what to add"
+        aria-label={t`Search what to add`}
+        placeholder={t`Search what to add`}
         leftSection={<Search size={14} aria-hidden />}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
@@ -60,7 +61,7 @@ export function PalettePanel({ entries, place, field, onAdd }: Props) {
             </ul>
           </section>
         ))}
-        {found.length === 0 && <Text size="sm">Nothing has these words.</Text>}
+        {found.length === 0 && <Text size="sm">{t`Nothing has these words.`}</Text>}
       </ScrollArea>
     </section>
   );

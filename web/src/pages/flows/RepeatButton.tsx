@@ -1,4 +1,5 @@
 /** Makes a playbook of something that was done once. */
+import { t } from '@lingui/core/macro';
 import { Button, type ButtonProps } from '@mantine/core';
 import { Repeat } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -32,7 +33,7 @@ export function RepeatButton(props: Props) {
         leftSection={<Repeat size={13} aria-hidden />}
         onClick={() => setOpen(true)}
       >
-        Make this a playbook…
+        {t`Make this a playbook…`}
       </Button>
       {isOpen && (
         <Suspense>

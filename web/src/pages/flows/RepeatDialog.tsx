@@ -1,4 +1,5 @@
 /** Asks what a repetition makes, who gets it and when; then opens it on the canvas. */
+import { t } from '@lingui/core/macro';
 import { Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import type { Rhythm } from '@/api/chat-types';
@@ -28,7 +29,9 @@ export default function RepeatDialog({ work, name: suggested, rhythm, columns, o
   }));
   const [isTried, setTried] = useState(false);
   const problem =
-    makeProblem(make) ?? deliveryProblem(delivery) ?? (name.trim() === '' ? 'Enter a name.' : null);
+    makeProblem(make) ??
+    deliveryProblem(delivery) ??
+    (name.trim() === '' ? t`Enter a name.` : null);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     // The dialog may be drawn inside another form, whose submission this is not.
@@ -39,11 +42,11 @@ export default function RepeatDialog({ work, name: suggested, rhythm, columns, o
     save.mutate({ text, deploys: isSwitchingOn(event) });
   };
   return (
-    <Modal opened onClose={onClose} title="Make this a playbook" size="44rem">
+    <Modal opened onClose={onClose} title={t`Make this a playbook`} size="44rem">
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <TextInput
-            label="Name"
+            label={t`Name`}
             withAsterisk
             maxLength={100}
             value={name}

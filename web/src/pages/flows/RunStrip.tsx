@@ -1,4 +1,5 @@
 /** Earlier runs of a flow in a row, newest first: one is shown on the canvas, beside another one to compare it with. */
+import { t } from '@lingui/core/macro';
 import { Button, Select, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { itemsOf } from '@/api/lists';
@@ -28,9 +29,9 @@ export function RunStrip({ playbookId, shown, other, onShow, onCompare }: Props)
   if (runs.length === 0) return null;
   const others = runs.filter(({ id }) => id !== shown);
   return (
-    <section className={classes.strip} aria-label="Runs of this flow">
+    <section className={classes.strip} aria-label={t`Runs of this flow`}>
       <Text span size="xs" c="dimmed">
-        Runs
+        {t`Runs`}
       </Text>
       <ul className={classes.stripRuns}>
         {runs.map((run) => (
@@ -50,7 +51,7 @@ export function RunStrip({ playbookId, shown, other, onShow, onCompare }: Props)
               loading={query.isFetchingNextPage}
               onClick={() => void query.fetchNextPage()}
             >
-              Earlier
+              {t`Earlier`}
             </Button>
           </li>
         )}
@@ -59,8 +60,8 @@ export function RunStrip({ playbookId, shown, other, onShow, onCompare }: Props)
         <Select
           size="xs"
           w="15rem"
-          aria-label="Compare with"
-          placeholder="Compare with…"
+          aria-label={t`Compare with`}
+          placeholder={t`Compare with…`}
           clearable
           data={others.map((run) => ({
             value: run.id,

@@ -1,4 +1,5 @@
 /** Saves a guided flow: as a draft on the canvas, or switched on at once. */
+import { t } from '@lingui/core/macro';
 import { Button, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -40,7 +41,7 @@ export function useSaveGuided(onSaved?: () => void) {
     onSuccess: ({ made, isOn, refused }) => {
       onSaved?.();
       if (refused) showFailure(refused);
-      else showDone(isOn ? `${made.name} is switched on` : `${made.name} is saved as a draft`);
+      else showDone(isOn ? t`${made.name} is switched on` : t`${made.name} is saved as a draft`);
       void (isOn
         ? navigate({
             to: projectPath(project.id, 'playbooks', made.id),
@@ -62,21 +63,21 @@ export function SaveGuided({ hasSchedule, isPending, onCancel }: Props) {
     <>
       <Text size="sm" c="dimmed">
         {hasSchedule
-          ? 'The schedule starts when you switch the flow on. A draft runs only when you start it.'
-          : 'Steward saves a draft and opens it on the canvas. It runs only when you start it.'}
+          ? t`The schedule starts when you switch the flow on. A draft runs only when you start it.`
+          : t`Steward saves a draft and opens it on the canvas. It runs only when you start it.`}
       </Text>
       <div className={classes.footer} style={onCancel ? {} : { justifyContent: 'flex-start' }}>
         {onCancel && (
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            {t`Cancel`}
           </Button>
         )}
         <Button type="submit" variant={hasSchedule ? 'default' : 'filled'} loading={isPending}>
-          Create and open the canvas
+          {t`Create and open the canvas`}
         </Button>
         {hasSchedule && (
           <Button type="submit" value={SWITCH_ON} loading={isPending}>
-            Save and switch on
+            {t`Save and switch on`}
           </Button>
         )}
       </div>

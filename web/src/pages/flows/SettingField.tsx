@@ -1,7 +1,9 @@
 /** One setting of a node by its JSON Schema: a picker, a number, a switch, rows of fields, or a text with values. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Stack, Tooltip } from '@mantine/core';
 import { Braces, Plus, X } from 'lucide-react';
 import { useState } from 'react';
+import { insideSentence } from '@/language';
 import type { FormValues } from '@/components/schema-form';
 import { toolArguments, type ToolField, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
@@ -108,11 +110,11 @@ export function SettingField(props: Props) {
           onChange={props.onChange}
         />
       </div>
-      <Tooltip label="Use a value of an earlier step">
+      <Tooltip label={t`Use a value of an earlier step`}>
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={`Use a value of an earlier step for ${field.field.label}`}
+          aria-label={t`Use a value of an earlier step for ${field.field.label}`}
           disabled={props.readOnly}
           onClick={() => setAsText(true)}
         >
@@ -218,7 +220,7 @@ function RowsField(props: Props & { row: Schema; label: string }) {
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={`Remove ${label} ${index + 1}`}
+              aria-label={t`Remove ${label} ${index + 1}`}
               disabled={readOnly || rows.length === 1}
               onClick={() => onChange(rows.toSpliced(index, 1))}
             >
@@ -234,7 +236,7 @@ function RowsField(props: Props & { row: Schema; label: string }) {
               leftSection={<Plus size={13} aria-hidden />}
               onClick={() => onChange([...rows, {}])}
             >
-              Add to {label.toLowerCase()}
+              {t`Add to ${insideSentence(label)}`}
             </Button>
           </Group>
         )}

@@ -1,4 +1,5 @@
 /** The studio of one flow: palette, drawing or outline, settings or YAML; all of them change the same text. */
+import { t } from '@lingui/core/macro';
 import { Tabs, Text } from '@mantine/core';
 import { ReactFlowProvider } from '@xyflow/react';
 import { useMemo, useRef, useState } from 'react';
@@ -260,10 +261,10 @@ export function StudioView(props: Props) {
     graphs.some(({ path }) => JSON.stringify(path) === into),
   );
   const place = holder
-    ? `Adds a step inside ${nodeTitle(holder)}.`
+    ? t`Adds a step inside ${nodeTitle(holder)}.`
     : node && !node.isImplied
-      ? `Adds a step after ${nodeTitle(node)}.`
-      : 'Click to add, or drag it to its place.';
+      ? t`Adds a step after ${nodeTitle(node)}.`
+      : t`Click to add, or drag it to its place.`;
   return (
     <div className={classes.studio} data-folded={isFolded} ref={whole}>
       {!isFolded && (
@@ -286,7 +287,7 @@ export function StudioView(props: Props) {
         />
         {isPhone && mayEdit && view === 'canvas' && (
           <Text size="xs" c="dimmed" mb="xs">
-            On a small screen the drawing is for looking. Change the flow in the outline.
+            {t`On a small screen the drawing is for looking. Change the flow in the outline.`}
           </Text>
         )}
         {view === 'canvas' ? (
@@ -332,8 +333,8 @@ export function StudioView(props: Props) {
       <div className={classes.side}>
         <Tabs value={side} onChange={setSide} keepMounted={false}>
           <Tabs.List mb="sm">
-            <Tabs.Tab value="settings">Settings</Tabs.Tab>
-            <Tabs.Tab value="yaml">YAML</Tabs.Tab>
+            <Tabs.Tab value="settings">{t`Settings`}</Tabs.Tab>
+            <Tabs.Tab value="yaml">{t`YAML`}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="settings">
             {isDrawing && (

@@ -1,4 +1,5 @@
 /** The settings of a trigger: when the flow starts by itself. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { Trash2 } from 'lucide-react';
 import type { FlowPalette } from '@/api/flows';
@@ -36,7 +37,7 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
   return (
     <Stack gap="sm">
       <Title order={2} size="h4">
-        {type?.title ?? 'Trigger'}
+        {type?.title ?? t`Trigger`}
       </Title>
       <Text size="xs" c="dimmed">
         {type?.description}
@@ -101,7 +102,7 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
               onRemoved();
             }}
           >
-            Delete
+            {t`Delete`}
           </Button>
         </Group>
       )}

@@ -1,4 +1,5 @@
 /** The values of earlier steps, as their last run left them: dragged into a field, or put in by click. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { use } from 'react';
 import type { ValueSource } from './known-values';
@@ -9,13 +10,12 @@ export function ValueList({ sources }: { sources: readonly ValueSource[] }) {
   const target = use(ValueTarget);
   return (
     <details className={classes.more}>
-      <summary>Values of earlier steps</summary>
+      <summary>{t`Values of earlier steps`}</summary>
       <Text size="xs" c="dimmed" mt={4}>
-        Drag a value into a field. A click puts it into the field that you used last. Types and
-        samples are those of the last run.
+        {t`Drag a value into a field. A click puts it into the field that you used last. Types and samples are those of the last run.`}
       </Text>
       {sources.map(({ title, values }) => (
-        <section key={title} aria-label={`Values: ${title}`}>
+        <section key={title} aria-label={t`Values: ${title}`}>
           <h3 className={classes.group}>{title}</h3>
           <ul className={classes.values}>
             {values.map(({ name, type, sample }) => (

@@ -1,4 +1,5 @@
 /** A text in which `${` offers the values of earlier steps; values can be dropped into it, and mistakes show while typing. */
+import { t } from '@lingui/core/macro';
 import { Combobox, Textarea, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type DragEvent, use, useRef, useState } from 'react';
@@ -117,7 +118,7 @@ export function ValueText(props: Props) {
                   {checked?.reason && checked.isWarning ? (
                     <FoundProblem text={value} found={checked} onGoTo={goTo} />
                   ) : (
-                    checked?.type && checked.type !== 'any value' && `Gives ${checked.type}.`
+                    checked?.type && checked.type !== 'any value' && t`Gives ${checked.type}.`
                   )}
                 </p>
               )}
@@ -135,7 +136,7 @@ export function ValueText(props: Props) {
         />
       </Combobox.Target>
       <Combobox.Dropdown hidden={offered.values.length === 0 || readOnly}>
-        <Combobox.Options aria-label={`Values for ${label}`}>
+        <Combobox.Options aria-label={t`Values for ${label}`}>
           {offered.values.map(({ name, type, sample }) => (
             <Combobox.Option key={name} value={name}>
               {name}
@@ -162,12 +163,14 @@ interface ProblemProps {
 
 /** What is wrong, with the place in the text: marked in an excerpt, and reached by a click. */
 function FoundProblem({ text, found: { reason, at, isWarning }, onGoTo }: ProblemProps) {
-  const said = isWarning ? `With the values of the last run: ${reason}.` : `${sentence(reason)}.`;
+  const said = isWarning
+    ? t`With the values of the last run: ${reason ?? ''}.`
+    : `${sentence(reason)}.`;
   if (at === null) return said;
   const character = characters(text.slice(0, at)).length + 1;
   return (
     <>
-      {said} <PlaceButton name={`Character ${character}`} text={text} at={at} onGoTo={onGoTo} />
+      {said} <PlaceButton name={t`Character ${character}`} text={text} at={at} onGoTo={onGoTo} />
     </>
   );
 }

@@ -1,4 +1,5 @@
 /** Who else has the flow open, and whether they have changes that are not saved. */
+import { t } from '@lingui/core/macro';
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Eye, PencilLine } from 'lucide-react';
@@ -27,7 +28,9 @@ export function Watchers({ playbookId, isEditing }: Props) {
   return others.map((other) => (
     <Group key={other.user_id} gap={4} component="span">
       {other.is_editing ? <PencilLine size={13} aria-hidden /> : <Eye size={13} aria-hidden />}
-      {`${nameOf(other.user_id) ?? 'Someone'} ${other.is_editing ? 'is changing this flow' : 'has this flow open'}`}
+      {other.is_editing
+        ? t`${nameOf(other.user_id) ?? t`Someone`} is changing this flow`
+        : t`${nameOf(other.user_id) ?? t`Someone`} has this flow open`}
     </Group>
   ));
 }

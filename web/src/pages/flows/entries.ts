@@ -1,4 +1,5 @@
 /** What the palette offers: triggers, types of nodes and tools, each as the node that it adds. */
+import { t } from '@lingui/core/macro';
 import type { FlowPalette } from '@/api/flows';
 import type { Tool } from '@/api/run-types';
 
@@ -17,21 +18,21 @@ export interface Entry {
 }
 
 const ORDER = [
-  'Start',
-  'Code',
-  'Agents',
-  'People',
-  'Logic',
-  'Flows',
-  'Plug-ins',
-  'Messages and services',
-  'Change data',
-  'Read data',
+  t`Start`,
+  t`Code`,
+  t`Agents`,
+  t`People`,
+  t`Logic`,
+  t`Flows`,
+  t`Plug-ins`,
+  t`Messages and services`,
+  t`Change data`,
+  t`Read data`,
 ];
 
 export function paletteEntries(palette: FlowPalette, tools: readonly Tool[]): Entry[] {
   const triggers = palette.triggers.map(({ type, title, description, starter }): Entry => ({
-    ...{ id: `trigger:${type}`, title, description, group: 'Start', risk: null },
+    ...{ id: `trigger:${type}`, title, description, group: t`Start`, risk: null },
     ...{ kind: 'trigger', type, fields: starter },
   }));
   const nodes = palette.nodes
@@ -49,8 +50,8 @@ export function paletteEntries(palette: FlowPalette, tools: readonly Tool[]): En
     fields: { tool: tool.name, arguments: {} },
   }));
   const agents = palette.agents.map(({ name, title, description }): Entry => ({
-    ...{ id: `agent:${name}`, title, description, group: 'Agents', risk: null },
-    ...{ kind: 'node', type: 'agent', fields: { agent: name, instructions: 'Do your part.' } },
+    ...{ id: `agent:${name}`, title, description, group: t`Agents`, risk: null },
+    ...{ kind: 'node', type: 'agent', fields: { agent: name, instructions: t`Do your part.` } },
     takes: 'context',
   }));
   const rank = ({ group }: Entry) => (ORDER.includes(group) ? ORDER.indexOf(group) : ORDER.length);
@@ -72,9 +73,9 @@ export function kindName(
 }
 
 function groupOf({ name, effects }: Tool): string {
-  if (name.startsWith('plugin.')) return 'Plug-ins';
-  if (effects.includes('network')) return 'Messages and services';
-  return effects.includes('writes') ? 'Change data' : 'Read data';
+  if (name.startsWith('plugin.')) return t`Plug-ins`;
+  if (effects.includes('network')) return t`Messages and services`;
+  return effects.includes('writes') ? t`Change data` : t`Read data`;
 }
 
 /** Entries in which every word occurs, those first that are called so. */

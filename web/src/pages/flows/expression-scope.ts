@@ -1,4 +1,5 @@
 /** What the expressions of a node can read, for the check while somebody types: declared types, and those of the last run. */
+import { t } from '@lingui/core/macro';
 import type { NodeStanding } from '@/api/runs';
 import { checkText, type Found, type Scope } from '@/flows/expressions/check';
 import type { NameTypes, Schema } from '@/flows/expressions/types';
@@ -41,8 +42,8 @@ export function expressionCheck(
   const unreadable: Scope['unreadable'] = ([root, id = '']) => {
     if (root !== 'nodes' || readable.has(id)) return null;
     return all.has(id)
-      ? `the node '${id}' cannot have run before; add it to “Comes after”`
-      : `there is no node '${id}'`;
+      ? t`the node ''${id}' cannot have run before; add it to “Comes after”`
+      : t`there is no node ''${id}'`;
   };
   return (text, isBare, wanted) => {
     const found = checkText(text, isBare, expressions, { names: declared, unreadable, wanted });

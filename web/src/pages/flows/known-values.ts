@@ -1,4 +1,5 @@
 /** What expressions can read, with the types and samples of the last run: inputs, outputs of earlier steps, items. */
+import { t } from '@lingui/core/macro';
 import type { NodeStanding } from '@/api/runs';
 import type { ExpressionRules } from '@/flows/expressions/tree';
 import { type FlowGraph, type FlowNode, nodesBefore, nodeTitle } from '@/flows/graph';
@@ -47,20 +48,20 @@ export function knownValues(
   const inside = node.key.includes('/')
     ? [
         {
-          title: 'Around it',
+          title: t`Around it`,
           values: ['item', 'index', 'last'].map((name) => ({ name, type: '', sample: '' })),
         },
       ]
     : [];
-  const run = { title: 'Run', values: [{ name: 'run.id', type: 'text', sample: '' }] };
-  const start = given.length > 0 ? [{ title: 'Inputs', values: given }] : [];
+  const run = { title: t`Run`, values: [{ name: 'run.id', type: 'text', sample: '' }] };
+  const start = given.length > 0 ? [{ title: t`Inputs`, values: given }] : [];
   return [...start, ...before.reverse(), ...inside, run];
 }
 
 /** The functions that an expression can call, with what they take and give. */
 export function functionNames({ signatures, words }: ExpressionRules): KnownValue[] {
-  const word = (kind = '') => words[kind] ?? 'any value';
-  const joined = (all: string[]) => [...new Set(all)].join(' or ');
+  const word = (kind = '') => words[kind] ?? t`any value`;
+  const joined = (all: string[]) => [...new Set(all)].join(t` or `);
   return Object.entries(signatures)
     .filter(([name]) => /^[A-Za-z]+$/.test(name))
     .map(([name, overloads]) => {
@@ -96,18 +97,18 @@ export function partsOf(name: string, value: unknown, size: number | null = null
 const member = (name: string) => (PLAIN.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`);
 
 function typeOf(value: unknown, size: number | null): string {
-  if (value === null || value === undefined) return 'empty';
+  if (value === null || value === undefined) return t`empty`;
   // A sample has the first items only.
-  if (Array.isArray(value)) return size === null ? 'list' : `list of ${size}`;
+  if (Array.isArray(value)) return size === null ? t`list` : t`list of ${size}`;
   switch (typeof value) {
     case 'number':
-      return 'number';
+      return t`number`;
     case 'boolean':
-      return 'yes or no';
+      return t`yes or no`;
     case 'string':
-      return 'text';
+      return t`text`;
     default:
-      return 'object';
+      return t`object`;
   }
 }
 

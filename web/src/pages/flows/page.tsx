@@ -1,16 +1,17 @@
 /** Flows: playbooks as drawings, and the canvas on which one is drawn. */
+import { t } from '@lingui/core/macro';
 import { Workflow } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: 'flows',
-  title: 'Flows',
+  title: t`Flows`,
   icon: Workflow,
   section: 'automate',
   order: 20,
   minimumRole: 'viewer',
-  keywords: ['canvas', 'draw', 'graph', 'automation', 'guide', 'wizard'],
+  keywords: t`canvas, draw, graph, automation, guide, wizard`.split(', '),
   component: () => import('./FlowsPage'),
   children: [
     { path: 'guide', component: () => import('./GuidePage') },

@@ -1,4 +1,5 @@
 /** Runs as they are shown on the canvas: which node a key of the journal belongs to, and facts in few characters. */
+import { plural, t } from '@lingui/core/macro';
 import type { NodePrice, Price } from '@/api/playbook-tests';
 import type { NodeStanding } from '@/api/runs';
 import { projectPath } from '@/app/project';
@@ -34,7 +35,7 @@ export function standingText(standing: NodeStanding): string {
   const { times, seconds, usd } = standing;
   const cost = Number(usd);
   return [
-    cutOff(standing) === null ? '' : 'not all rows',
+    cutOff(standing) === null ? '' : t`not all rows`,
     times > 1 ? `${times}×` : '',
     seconds > 0 ? durationText(seconds * 1000) : '',
     cost > 0 ? `$${cost.toFixed(cost < 1 ? 4 : 2)}` : '',
@@ -46,11 +47,11 @@ export function standingText(standing: NodeStanding): string {
 /** What is other than in the run that it is compared with: "0.4 s, was 0.9 s · other output". */
 export function comparedText(now: NodeStanding, before: NodeStanding | undefined): string {
   const told = standingText(now);
-  if (before === undefined) return [told, 'not in the other run'].filter(Boolean).join(' · ');
+  if (before === undefined) return [told, t`not in the other run`].filter(Boolean).join(' · ');
   const was = now.state === before.state ? standingText(before) : before.state;
   return [
-    was === '' || was === told ? told : `${told}${told === '' ? '' : ', '}was ${was}`,
-    isOther(now.sample, before.sample) ? 'other output' : '',
+    was === '' || was === told ? told : t`${told}${told === '' ? '' : ', '}was ${was}`,
+    isOther(now.sample, before.sample) ? t`other output` : '',
   ]
     .filter(Boolean)
     .join(' · ');
@@ -69,7 +70,7 @@ export function expectedText(expected: Expected): string {
     usd === null || (most ?? usd) > 0 ? `${rangeText(usd, most)}${perItemText(expected)}` : '',
   ].filter(Boolean);
   if (parts.length === 0) return '';
-  return usd === null && parts.length === 1 ? parts.join('') : `about ${parts.join(' · ')}`;
+  return usd === null && parts.length === 1 ? parts.join('') : t`about ${parts.join(' · ')}`;
 }
 
 type RunPrice = Omit<Price, 'inner' | 'nodes'> & {
@@ -79,24 +80,24 @@ type RunPrice = Omit<Price, 'inner' | 'nodes'> & {
 /** What the next run will cost, as past ones did or by an estimate, and which steps that leaves out. */
 export function runPriceText(price: RunPrice): string {
   const { runs, usd, most_usd: most, unknown, nodes } = price;
-  const without = unknown.length > 0 ? ` The price of ${unknown.join(', ')} is not known.` : '';
+  const without = unknown.length > 0 ? t` The price of ${unknown.join(', ')} is not known.` : '';
   if (usd === null) return without.trim();
   const isEstimate = nodes.some((each) => each.is_estimate);
   if (nodes.length === 0 && runs === 0) return '';
-  if ((most ?? usd) === 0 && !without) return 'Past runs cost nothing.';
-  const past = runs === 1 ? 'as the last one did' : `the average of ${runs} runs`;
-  const known = isEstimate ? 'by an estimate; the settings of each step say how' : past;
-  return `A run costs about ${rangeText(usd, most)}, ${known}.${without}`;
+  if ((most ?? usd) === 0 && !without) return t`Past runs cost nothing.`;
+  const past = plural(runs, { one: `as the last one did`, other: `the average of ${runs} runs` });
+  const known = isEstimate ? t`by an estimate; the settings of each step say how` : past;
+  return t`A run costs about ${rangeText(usd, most)}, ${known}.${without}`;
 }
 
 /** How often a step inside others runs, and what it costs each time; empty for one that runs once. */
 function perItemText({ usd, times, most_times: most, ...each }: Expected): string {
   if (usd === null || times === undefined) return '';
-  if (times === null) return ' for each item';
+  if (times === null) return t` for each item`;
   const range = roundedText(times) === roundedText(most ?? times);
   const count = range
     ? roundedText(times)
-    : `${roundedText(times)} to ${roundedText(most ?? times)}`;
+    : t`${roundedText(times)} to ${roundedText(most ?? times)}`;
   if (count === '1') return '';
   return ` (${count} × ${rangeText(each.each_usd ?? null, each.most_each_usd ?? null)})`;
 }
@@ -111,9 +112,9 @@ export function pricesByNode(price: Price | undefined): ReadonlyMap<string, Node
 }
 
 function rangeText(least: number | null, most: number | null): string {
-  if (least === null) return 'price not known';
+  if (least === null) return t`price not known`;
   const [from, to] = [dollars(least), dollars(most ?? least)];
-  return from === to ? from : `${from} to ${to}`;
+  return from === to ? from : t`${from} to ${to}`;
 }
 
 const dollars = (usd: number) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;

@@ -1,4 +1,5 @@
 /** Shows the form behind a link, and thanks whoever has sent it. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
@@ -16,9 +17,9 @@ export default function FormPage() {
   const { token }: { token?: string } = useSearch({ strict: false });
   if (token === undefined) {
     return (
-      <VisitorPage title="Form">
+      <VisitorPage title={t`Form`}>
         <Alert color="gray" icon={<Info size={16} aria-hidden />}>
-          This link is incomplete. Copy the whole link.
+          {t`This link is incomplete. Copy the whole link.`}
         </Alert>
       </VisitorPage>
     );
@@ -30,14 +31,14 @@ function Opened({ token }: { token: string }) {
   const query = useQuery(openFormQuery(token));
   if (query.isError) {
     return (
-      <VisitorPage title="Form">
+      <VisitorPage title={t`Form`}>
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       </VisitorPage>
     );
   }
   if (query.isPending) {
     return (
-      <VisitorPage title="Form">
+      <VisitorPage title={t`Form`}>
         <Stack aria-busy>
           <Skeleton height={14} width="80%" />
           <Skeleton height={34} />
@@ -86,7 +87,7 @@ function Filling({ token, form }: { token: string; form: OpenForm }) {
         />
         {isElsewhere && <FormError error={answer.error} />}
         <Button type="submit" loading={answer.isPending}>
-          Send
+          {t`Send`}
         </Button>
       </Stack>
     </form>

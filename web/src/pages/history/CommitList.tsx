@@ -1,4 +1,6 @@
 /** What was done to the data, newest first, each with what can be done about it. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Badge, Button, Group, Menu, Skeleton, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -36,8 +38,8 @@ export function CommitList({ dataset }: { dataset?: string }) {
   }
   if (commits.length === 0) {
     return (
-      <EmptyState icon={History} picture="list" title="Nothing has been done yet">
-        Loading a file and every change after it will be listed here, and can be undone.
+      <EmptyState icon={History} picture="list" title={t`Nothing has been done yet`}>
+        {t`Loading a file and every change after it will be listed here, and can be undone.`}
       </EmptyState>
     );
   }
@@ -53,7 +55,7 @@ export function CommitList({ dataset }: { dataset?: string }) {
   };
   return (
     <>
-      <ol className={classes.list} aria-label="Commits">
+      <ol className={classes.list} aria-label={t`Commits`}>
         {commits.map((commit, index) => (
           <CommitItem
             key={commit.id}
@@ -101,7 +103,7 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
           </Badge>
           {isUndone && (
             <Badge size="xs" variant="default">
-              taken back
+              {t`taken back`}
             </Badge>
           )}
         </Group>
@@ -125,10 +127,10 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
             variant="subtle"
             color="gray"
             size="compact-sm"
-            aria-label={`Undo: ${commit.message}`}
+            aria-label={t`Undo: ${commit.message}`}
             onClick={actions.undo}
           >
-            Undo
+            {t`Undo`}
           </Button>
         )}
         {actions.redo && (
@@ -136,10 +138,10 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
             variant="subtle"
             color="gray"
             size="compact-sm"
-            aria-label={`Redo: ${commit.message}`}
+            aria-label={t`Redo: ${commit.message}`}
             onClick={actions.redo}
           >
-            Redo
+            {t`Redo`}
           </Button>
         )}
         <Menu position="bottom-end">
@@ -148,7 +150,7 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
               variant="subtle"
               color="gray"
               size="compact-sm"
-              aria-label={`More about: ${commit.message}`}
+              aria-label={t`More about: ${commit.message}`}
             >
               <Ellipsis size={15} aria-hidden />
             </Button>
@@ -161,7 +163,7 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
                   component={Link}
                   to={diffAddress(project.id, change.name, change.before, change.after)}
                 >
-                  What changed{dataset === undefined && ` in ${change.name}`}
+                  <Trans>What changed{dataset === undefined && t` in ${change.name}`}</Trans>
                 </Menu.Item>
               ),
               change.after !== null && (
@@ -170,13 +172,13 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
                   component={Link}
                   to={versionAddress(project.id, change.name, change.after)}
                 >
-                  Look at {dataset === undefined ? `${change.name} then` : 'this version'}
+                  {dataset === undefined ? t`Look at ${change.name} then` : t`Look at this version`}
                 </Menu.Item>
               ),
             ])}
             {actions.restore && (
               <Menu.Item onClick={actions.restore}>
-                {dataset === undefined ? 'Restore everything to here' : 'Restore this version'}
+                {dataset === undefined ? t`Restore everything to here` : t`Restore this version`}
               </Menu.Item>
             )}
           </Menu.Dropdown>

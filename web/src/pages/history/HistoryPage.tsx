@@ -1,4 +1,6 @@
 /** The history of all data of the project, with undo and redo. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Kbd } from '@mantine/core';
 import { Redo2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
@@ -19,11 +21,13 @@ export default function HistoryPage() {
   };
   return (
     <Page
-      title="History"
+      title={t`History`}
       description={
         <>
-          Every change to the data of this project, newest first. Nothing is overwritten: what was
-          done can be undone (<Kbd size="xs">Ctrl Z</Kbd>) and done again.
+          <Trans>
+            Every change to the data of this project, newest first. Nothing is overwritten: what was
+            done can be undone (<Kbd size="xs">Ctrl Z</Kbd>) and done again.
+          </Trans>
         </>
       }
       actions={
@@ -35,7 +39,7 @@ export default function HistoryPage() {
               loading={busy === 'undo'}
               onClick={() => void run('undo')}
             >
-              Undo last
+              {t`Undo last`}
             </Button>
             <Button
               variant="default"
@@ -43,7 +47,7 @@ export default function HistoryPage() {
               loading={busy === 'redo'}
               onClick={() => void run('redo')}
             >
-              Redo
+              {t`Redo`}
             </Button>
           </>
         )

@@ -1,4 +1,5 @@
 /** What undoing a commit would do: what goes back, and the later changes that go back with it. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Commit, UndoPlan } from '@/api/data-types';
@@ -17,7 +18,7 @@ interface Props {
 
 export function UndoDialog({ projectId, commit, onClose }: Props) {
   return (
-    <Modal opened={commit !== null} onClose={onClose} title="Undo" size="38rem">
+    <Modal opened={commit !== null} onClose={onClose} title={t`Undo`} size="38rem">
       {commit && <PlannedUndo projectId={projectId} commit={commit} onClose={onClose} />}
     </Modal>
   );
@@ -58,10 +59,10 @@ function PlannedUndo({ projectId, commit, onClose }: PlannedProps) {
       <Entries plan={query.data} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button onClick={() => undo.mutate()} loading={undo.isPending} data-autofocus>
-          Undo
+          {t`Undo`}
         </Button>
       </Group>
     </Stack>
@@ -74,8 +75,8 @@ function Entries({ plan: { entries } }: { plan: UndoPlan }) {
       {entries.map(({ kind, name, after }) => (
         <li key={`${kind} ${name}`}>
           {after === null
-            ? `${name} is removed; it did not exist before`
-            : `${name} goes back to its earlier version`}
+            ? t`${name} is removed; it did not exist before`
+            : t`${name} goes back to its earlier version`}
         </li>
       ))}
     </ul>

@@ -1,4 +1,5 @@
 /** What was done to the data of the project. */
+import { t } from '@lingui/core/macro';
 import { GitCommitVertical } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
@@ -7,21 +8,21 @@ const loadUndo = () => import('@/components/data-undo');
 export const page = definePage({
   scope: 'project',
   path: 'history',
-  title: 'History',
+  title: t`History`,
   icon: GitCommitVertical,
   section: 'data',
   order: 80,
   minimumRole: 'viewer',
-  keywords: ['commits', 'versions', 'undo', 'redo', 'restore'],
+  keywords: t`commits, versions, undo, redo, restore`.split(', '),
   component: () => import('./HistoryPage'),
   commands: [
     {
-      label: 'Undo the last change to data',
+      label: t`Undo the last change to data`,
       minimumRole: 'editor',
       run: (projectId) => void loadUndo().then(({ undoData }) => undoData(projectId)),
     },
     {
-      label: 'Redo what was undone last',
+      label: t`Redo what was undone last`,
       minimumRole: 'editor',
       run: (projectId) => void loadUndo().then(({ redoData }) => redoData(projectId)),
     },

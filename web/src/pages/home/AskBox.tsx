@@ -1,4 +1,5 @@
 /** A question, asked where one arrives; the answer comes in a new conversation. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
@@ -23,7 +24,7 @@ export default function AskBox({ projectId }: { projectId: string }) {
   if (!examples.isLoading && !examples.hasData) return null;
   return (
     <div className={classes.asking}>
-      <Section title="Ask about your data">
+      <Section title={t`Ask about your data`}>
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -31,8 +32,8 @@ export default function AskBox({ projectId }: { projectId: string }) {
           }}
         >
           <TextInput
-            aria-label="Your question"
-            placeholder="Say what you want in your own words"
+            aria-label={t`Your question`}
+            placeholder={t`Say what you want in your own words`}
             size="md"
             maxLength={2000}
             value={text}
@@ -41,7 +42,7 @@ export default function AskBox({ projectId }: { projectId: string }) {
               <ActionIcon
                 type="submit"
                 variant="subtle"
-                aria-label="Ask this"
+                aria-label={t`Ask this`}
                 disabled={!text.trim()}
               >
                 <ArrowRight size={16} aria-hidden />
@@ -49,7 +50,7 @@ export default function AskBox({ projectId }: { projectId: string }) {
             }
           />
         </form>
-        <ul className={classes.examples} aria-label="Things to try">
+        <ul className={classes.examples} aria-label={t`Things to try`}>
           {examples.shown.map(({ title, message }) => (
             <li key={message}>
               <UnstyledButton onClick={() => ask(message)}>

@@ -1,4 +1,5 @@
 /** What is in the project, what to do next and what happened last. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Badge, Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -27,10 +28,10 @@ export default function HomePage() {
       title={project.name}
       description={
         <Group gap={6} component="span">
-          {project.organisation.name} · you are {roleName(project.role)}
+          {t`${project.organisation.name} · you are ${roleName(project.role)}`}
           {project.is_demo && (
             <Badge size="sm" variant="light" component="span">
-              Demo
+              {t`Demo`}
             </Badge>
           )}
         </Group>
@@ -47,15 +48,15 @@ export default function HomePage() {
             <WaitingHere projectId={project.id} />
           </Suspense>
           <Section
-            title="Datasets"
+            title={t`Datasets`}
             description={
               project.is_demo
-                ? 'Three systems of one made-up company: the same customers, spelt differently, with gaps. Real enough to try things on.'
+                ? t`Three systems of one made-up company: the same customers, spelt differently, with gaps. Real enough to try things on.`
                 : undefined
             }
             actions={
               <Anchor component={Link} to={listed} size="xs" flex="none">
-                See all
+                {t`See all`}
               </Anchor>
             }
           >
@@ -65,7 +66,7 @@ export default function HomePage() {
               compact
               begin={
                 <Button component={Link} to={`${listed}?dialog=upload`} mt="xs">
-                  Load files
+                  {t`Load files`}
                 </Button>
               }
             />

@@ -1,4 +1,5 @@
 /** The list of next steps; it leaves when all are done. */
+import { t } from '@lingui/core/macro';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { CircleCheck, CircleDashed } from 'lucide-react';
@@ -25,7 +26,7 @@ export default function NextSteps() {
   });
   if (steps.every(({ done }) => done)) return null;
   return (
-    <Section title="Next steps">
+    <Section title={t`Next steps`}>
       <ul className={classes.list}>
         {steps.map((step) => (
           <li key={step.id}>
@@ -54,7 +55,7 @@ function StepLink({ step, projectId }: { step: Step; projectId: string }) {
   const Icon = step.done ? CircleCheck : CircleDashed;
   return (
     <a href={href} className={classes.step} data-done={step.done} onClick={onClick}>
-      <Icon size={16} aria-label={step.done ? 'done' : 'open'} />
+      <Icon size={16} aria-label={step.done ? t`done` : t`open`} />
       <span>
         <span className={classes.label}>{step.label}</span>
         {!step.done && <span className={classes.why}>{step.why}</span>}

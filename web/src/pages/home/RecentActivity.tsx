@@ -1,4 +1,5 @@
 /** The last few events of the project. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -19,10 +20,10 @@ export default function RecentActivity({ projectId }: { projectId: string }) {
   if (query.isSuccess && events.length === 0) return null;
   return (
     <Section
-      title="Recent activity"
+      title={t`Recent activity`}
       actions={
         <Anchor component={Link} to={projectPath(projectId, 'activity')} size="xs">
-          See all
+          {t`See all`}
         </Anchor>
       }
     >

@@ -1,4 +1,6 @@
 /** What waits for the signed-in person, and which runs are under way. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,11 +25,11 @@ export default function WaitingHere({ projectId }: { projectId: string }) {
   const inbox = projectPath(projectId, 'inbox');
   return (
     <Section
-      title={waiting.length > 0 ? 'Waiting for you' : 'Running now'}
+      title={waiting.length > 0 ? t`Waiting for you` : t`Running now`}
       actions={
         waiting.length > SHOWN && (
           <Anchor component={Link} to={inbox} size="xs">
-            See all {waiting.length}
+            {t`See all ${waiting.length}`}
           </Anchor>
         )
       }
@@ -53,7 +55,9 @@ export default function WaitingHere({ projectId }: { projectId: string }) {
               <span>
                 <span className={classes.label}>{title}</span>
                 <Text span className={classes.why}>
-                  Running, started <RelativeTime value={created_at} />
+                  <Trans>
+                    Running, started <RelativeTime value={created_at} />
+                  </Trans>
                 </Text>
               </span>
             </Link>

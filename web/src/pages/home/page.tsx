@@ -1,15 +1,16 @@
 /** The project at a glance. */
+import { t } from '@lingui/core/macro';
 import { House } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: '',
-  title: 'Home',
+  title: t`Home`,
   icon: House,
   section: 'home',
   order: 10,
   minimumRole: 'viewer',
-  keywords: ['overview', 'start'],
+  keywords: t`overview, start`.split(', '),
   component: () => import('./HomePage'),
 });

@@ -1,4 +1,5 @@
 /** What to do next, from what is already there. */
+import { t } from '@lingui/core/macro';
 import { roleAtLeast } from '@/api/roles';
 import type { ProjectRef, Session } from '@/api/types';
 
@@ -24,45 +25,45 @@ export function nextSteps({ session, project, members, tokens }: Situation): Ste
   const steps: (Step | false)[] = [
     !session.user.has_password && {
       id: 'password',
-      label: 'Set a password',
-      why: 'So that you can come back without a link.',
+      label: t`Set a password`,
+      why: t`So that you can come back without a link.`,
       to: '/profile',
       done: false,
     },
     project.is_demo && {
       id: 'tour',
-      label: 'Take the tour',
-      why: 'Five steps. You can leave at any time.',
+      label: t`Take the tour`,
+      why: t`Five steps. You can leave at any time.`,
       to: '?dialog=tour',
       done: false,
     },
     project.is_demo && {
       id: 'look',
-      label: 'Look at the sample data',
-      why: 'Customers, invoices and tickets with typical flaws.',
+      label: t`Look at the sample data`,
+      why: t`Customers, invoices and tickets with typical flaws.`,
       to: 'datasets',
       done: false,
     },
     roleAtLeast(project.role, 'admin') &&
       members !== undefined && {
         id: 'invite',
-        label: 'Invite a colleague',
-        why: 'A link and a role are all it takes.',
+        label: t`Invite a colleague`,
+        why: t`A link and a role are all it takes.`,
         to: 'members?dialog=invite',
         done: members > 1,
       },
     tokens !== undefined && {
       id: 'token',
-      label: 'Create an API token',
-      why: 'For scripts and other programs.',
+      label: t`Create an API token`,
+      why: t`For scripts and other programs.`,
       to: 'tokens?dialog=create',
       done: tokens > 0,
     },
     project.is_demo &&
       roleAtLeast(project.role, 'admin') && {
         id: 'project',
-        label: 'Start your own project',
-        why: 'Keeps your data apart from the demo.',
+        label: t`Start your own project`,
+        why: t`Keeps your data apart from the demo.`,
         to: '?dialog=new-project',
         done: session.projects.some(({ is_demo }) => !is_demo),
       },

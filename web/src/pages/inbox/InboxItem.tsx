@@ -1,4 +1,5 @@
 /** One line of the inbox, and the whole card when it is open. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Text, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import {
@@ -22,12 +23,12 @@ import classes from './inbox.module.css';
 import { idOf } from './selection';
 
 const KINDS: Record<Waiting['kind'], { word: string; icon: LucideIcon }> = {
-  approval: { word: 'Approval', icon: Stamp },
-  gate: { word: 'Gate of a flow', icon: DoorClosed },
-  question: { word: 'Question', icon: CircleHelp },
-  budget: { word: 'Budget', icon: Coins },
-  uncertain: { word: 'Uncertain effect', icon: ShieldQuestion },
-  plan: { word: 'Plan of a chat', icon: ListChecks },
+  approval: { word: t`Approval`, icon: Stamp },
+  gate: { word: t`Gate of a flow`, icon: DoorClosed },
+  question: { word: t`Question`, icon: CircleHelp },
+  budget: { word: t`Budget`, icon: Coins },
+  uncertain: { word: t`Uncertain effect`, icon: ShieldQuestion },
+  plan: { word: t`Plan of a chat`, icon: ListChecks },
 };
 
 interface Props {
@@ -55,7 +56,7 @@ export function InboxItem({ item, isOpen, onOpen }: Props) {
           <span className={classes.title}>{askedIn(item)}</span>
           <Text span size="xs" c="dimmed">
             {word} · {item.run_title} · <RelativeTime value={item.asked_at} />
-            {asker && ` · for ${asker}`}
+            {asker && t` · for ${asker}`}
           </Text>
         </span>
         <span className={classes.marks}>
@@ -68,7 +69,7 @@ export function InboxItem({ item, isOpen, onOpen }: Props) {
           <WaitingCard waiting={item} hasKeys />
           {item.may_open && (
             <Anchor component={Link} to={projectPath(project.id, 'runs', item.run_id)} size="sm">
-              Open the run
+              {t`Open the run`}
             </Anchor>
           )}
         </div>

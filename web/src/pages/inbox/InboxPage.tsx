@@ -1,4 +1,6 @@
 /** Everything that waits for the signed-in person, what ends soonest first. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Kbd, Skeleton, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -22,8 +24,8 @@ export default function InboxPage() {
   const query = useQuery(inboxQuery(project.id));
   return (
     <Page
-      title="Inbox"
-      description="Runs that need your decision or an answer. What you approve is exactly what happens: Steward checks its hash again."
+      title={t`Inbox`}
+      description={t`Runs that need your decision or an answer. What you approve is exactly what happens: Steward checks its hash again.`}
     >
       <SendBanner />
       {query.isPending && (
@@ -81,15 +83,15 @@ function Items({ items }: { items: Waiting[] }) {
   if (items.length === 0) {
     return (
       <div className={classes.frame}>
-        <EmptyState icon={Inbox} picture="inbox" title="Nothing waits for you">
-          When a run needs an approval, an answer or more budget, it appears here.
+        <EmptyState icon={Inbox} picture="inbox" title={t`Nothing waits for you`}>
+          {t`When a run needs an approval, an answer or more budget, it appears here.`}
         </EmptyState>
       </div>
     );
   }
   return (
     <div>
-      <ul className={classes.list} aria-label="Waiting for you">
+      <ul className={classes.list} aria-label={t`Waiting for you`}>
         {items.map((item) => (
           <InboxItem
             key={idOf(item)}
@@ -100,9 +102,11 @@ function Items({ items }: { items: Waiting[] }) {
         ))}
       </ul>
       <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
-        <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move · <Kbd size="xs">A</Kbd> approve ·{' '}
-        <Kbd size="xs">R</Kbd> reject · <Kbd size="xs">E</Kbd> edit · <Kbd size="xs">Enter</Kbd>{' '}
-        open the run
+        <Trans>
+          <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move · <Kbd size="xs">A</Kbd> approve ·{' '}
+          <Kbd size="xs">R</Kbd> reject · <Kbd size="xs">E</Kbd> edit · <Kbd size="xs">Enter</Kbd>{' '}
+          open the run
+        </Trans>
       </Text>
     </div>
   );

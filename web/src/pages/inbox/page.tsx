@@ -1,4 +1,5 @@
 /** The inbox: everything that waits for the signed-in person. */
+import { t } from '@lingui/core/macro';
 import { Inbox } from 'lucide-react';
 import { InboxBadge } from '@/app/InboxBadge';
 import { definePage } from '@/app/page-definition';
@@ -6,12 +7,12 @@ import { definePage } from '@/app/page-definition';
 export const page = definePage({
   scope: 'project',
   path: 'inbox',
-  title: 'Inbox',
+  title: t`Inbox`,
   icon: Inbox,
   section: 'home',
   order: 20,
   minimumRole: 'runner',
-  keywords: ['approvals', 'questions', 'waiting'],
+  keywords: t`approvals, questions, waiting`.split(', '),
   badge: InboxBadge,
   component: () => import('./InboxPage'),
 });

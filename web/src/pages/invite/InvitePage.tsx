@@ -1,4 +1,6 @@
 /** Shows what an invitation offers; a newcomer signs up, a signed-in person joins with one press. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Button, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -18,9 +20,9 @@ export default function InvitePage() {
   const { token }: { token?: string } = useSearch({ strict: false });
   if (token === undefined) {
     return (
-      <VisitorPage title="Invitation">
+      <VisitorPage title={t`Invitation`}>
         <Alert color="gray" icon={<Info size={16} aria-hidden />}>
-          This link is incomplete. Copy the whole link from your invitation.
+          {t`This link is incomplete. Copy the whole link from your invitation.`}
         </Alert>
       </VisitorPage>
     );
@@ -33,17 +35,17 @@ function Invitation({ token }: { token: string }) {
   const session = useQuery(sessionQuery);
   if (offer.isError) {
     return (
-      <VisitorPage title="Invitation">
+      <VisitorPage title={t`Invitation`}>
         <ErrorState error={offer.error} retry={() => void offer.refetch()} />
         <Text size="sm" c="dimmed" ta="center">
-          Ask the person who invited you for a new link.
+          {t`Ask the person who invited you for a new link.`}
         </Text>
       </VisitorPage>
     );
   }
   if (offer.isPending || session.isPending) {
     return (
-      <VisitorPage title="Invitation">
+      <VisitorPage title={t`Invitation`}>
         <Stack aria-busy>
           <Skeleton height={14} width="80%" />
           <Skeleton height={14} width="60%" />
@@ -53,7 +55,7 @@ function Invitation({ token }: { token: string }) {
     );
   }
   return (
-    <VisitorPage title={`Join ${offer.data.project_name}`}>
+    <VisitorPage title={t`Join ${offer.data.project_name}`}>
       <Stack>
         <Offer offer={offer.data} />
         {session.data ? (
@@ -69,14 +71,18 @@ function Invitation({ token }: { token: string }) {
 function Offer({ offer }: { offer: InvitationLookup }) {
   return (
     <Text size="sm">
-      {offer.invited_by} invites you as <strong>{roleName(offer.role)}</strong>:{' '}
-      {ROLE_DESCRIPTIONS[offer.role].toLowerCase()}.{' '}
-      {offer.playbook_name !== null && (
-        <>
-          The playbook <strong>{offer.playbook_name}</strong> opens when you have joined.{' '}
-        </>
-      )}
-      The invitation is good until <FormattedDate value={offer.expires_at} />.
+      <Trans>
+        {offer.invited_by} invites you as <strong>{roleName(offer.role)}</strong>:{' '}
+        {ROLE_DESCRIPTIONS[offer.role].toLowerCase()}.{' '}
+        {offer.playbook_name !== null && (
+          <>
+            <Trans>
+              The playbook <strong>{offer.playbook_name}</strong> opens when you have joined.
+            </Trans>{' '}
+          </>
+        )}
+        The invitation is good until <FormattedDate value={offer.expires_at} />.
+      </Trans>
     </Text>
   );
 }
@@ -105,7 +111,7 @@ function JoinAs({ token, session, offer }: JoinProps) {
         loading={join.isPending}
         onClick={() => join.mutate(token, { onSuccess: enter })}
       >
-        Join as {session.user.name || session.user.email}
+        {t`Join as ${session.user.name || session.user.email}`}
       </Button>
     </Stack>
   );
@@ -118,10 +124,12 @@ function NewPerson({ token, offer }: { token: string; offer: InvitationLookup })
     <Stack>
       <SignUpForm token={token} email={offer.email} onDone={enter} />
       <Text size="sm" c="dimmed">
-        Already have an account?{' '}
-        <Anchor href={`/sign-in?next=${encodeURIComponent(back)}`} size="sm">
-          Sign in first
-        </Anchor>
+        <Trans>
+          Already have an account?{' '}
+          <Anchor href={`/sign-in?next=${encodeURIComponent(back)}`} size="sm">
+            Sign in first
+          </Anchor>
+        </Trans>
       </Text>
     </Stack>
   );

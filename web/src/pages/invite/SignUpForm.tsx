@@ -1,4 +1,5 @@
 /** The account of someone who accepts an invitation. */
+import { t } from '@lingui/core/macro';
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { fieldMessages } from '@/api/errors';
@@ -25,9 +26,9 @@ export function SignUpForm({ token, email, onDone }: Props) {
   const form = useForm({
     initialValues: { name: nameIn(email ?? ''), email: email ?? '', password: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Tell your colleagues who you are.' : null),
-      email: (address) => (address.includes('@') ? null : 'Enter your e-mail address.'),
-      password: (password) => (password === '' ? 'Choose a password.' : null),
+      name: (name) => (name.trim() === '' ? t`Tell your colleagues who you are.` : null),
+      email: (address) => (address.includes('@') ? null : t`Enter your e-mail address.`),
+      password: (password) => (password === '' ? t`Choose a password.` : null),
     },
   });
   const submit = form.onSubmit((values) =>
@@ -39,23 +40,23 @@ export function SignUpForm({ token, email, onDone }: Props) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+        <TextInput label={t`Your name`} autoComplete="name" {...form.getInputProps('name')} />
         <TextInput
-          label="E-mail"
+          label={t`E-mail`}
           type="email"
           autoComplete="username"
           readOnly={email !== null}
           {...form.getInputProps('email')}
         />
         <PasswordInput
-          label="Choose a password"
-          description="A few words make a good one."
+          label={t`Choose a password`}
+          description={t`A few words make a good one.`}
           autoComplete="new-password"
           {...form.getInputProps('password')}
         />
         <FormError error={signUp.error} />
         <Button type="submit" fullWidth loading={signUp.isPending}>
-          Join
+          {t`Join`}
         </Button>
       </Stack>
     </form>

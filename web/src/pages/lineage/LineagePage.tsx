@@ -1,4 +1,5 @@
 /** Where every dataset comes from: file, operation, dataset, down to columns. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -27,23 +28,23 @@ export default function LineagePage() {
   const step = stepFor(steps, selected);
   return (
     <Page
-      title="Lineage"
+      title={t`Lineage`}
       width="full"
-      description="Which dataset was made from which, and by what. Choose a box to see its columns."
+      description={t`Which dataset was made from which, and by what. Choose a box to see its columns.`}
     >
       {query.isError ? (
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       ) : !graph ? (
         <Skeleton height={320} aria-busy />
       ) : graph.nodes.length === 0 ? (
-        <EmptyState icon={GitFork} picture="flow" title="Nothing to trace yet">
-          Load a file, and from then on every dataset shows where it comes from.
+        <EmptyState icon={GitFork} picture="flow" title={t`Nothing to trace yet`}>
+          {t`Load a file, and from then on every dataset shows where it comes from.`}
         </EmptyState>
       ) : (
         <>
           <Suspense fallback={<Skeleton height={320} aria-busy />}>
             <Graph
-              label={`Graph of ${steps.length} steps; the list below says the same`}
+              label={t`Graph of ${steps.length} steps; the list below says the same`}
               nodes={graph.nodes}
               edges={graph.edges}
               selected={selected}
@@ -51,7 +52,7 @@ export default function LineagePage() {
             />
           </Suspense>
           {step && <ColumnLineage step={step} />}
-          <Section title="Steps">
+          <Section title={t`Steps`}>
             <ol className={classes.list}>
               {steps.map((item) => (
                 <StepItem
@@ -112,20 +113,20 @@ function StepItem({ step, isSelected, onSelect }: ItemProps) {
 
 function ColumnLineage({ step }: { step: Step }) {
   return (
-    <Section title={`Columns of ${labelOf(step.output)}`}>
+    <Section title={t`Columns of ${labelOf(step.output)}`}>
       {step.columns.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {`Every column was read from ${step.inputs.map(labelOf).join(', ') || 'the source'}.`}
+          {t`Every column was read from ${step.inputs.map(labelOf).join(', ') || t`the source`}.`}
         </Text>
       ) : (
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        <div className={classes.scroller} role="group" aria-label="Columns" tabIndex={0}>
+        <div className={classes.scroller} role="group" aria-label={t`Columns`} tabIndex={0}>
           <table className={classes.table}>
             <thead>
               <tr>
-                <th scope="col">Column</th>
-                <th scope="col">Comes from</th>
-                <th scope="col">How</th>
+                <th scope="col">{t`Column`}</th>
+                <th scope="col">{t`Comes from`}</th>
+                <th scope="col">{t`How`}</th>
               </tr>
             </thead>
             <tbody>

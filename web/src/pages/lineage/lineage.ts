@@ -1,4 +1,5 @@
 /** Lineage as a graph to draw and as steps to read. */
+import { t } from '@lingui/core/macro';
 import type { Lineage, LineageNode } from '@/api/data-types';
 import { fileName } from '@/api/files';
 import type { GraphEdge, GraphNode } from '@/components/graph-layout';
@@ -19,7 +20,7 @@ export function labelOf({ kind, label }: LineageNode): string {
 
 /** A dataset that was changed in place is both read and made: its earlier state gets a box of its own. */
 function earlier(id: string): string {
-  return `${id} before`;
+  return t`${id} before`;
 }
 
 export function drawn({ nodes, edges }: Lineage): { nodes: GraphNode[]; edges: GraphEdge[] } {
@@ -38,7 +39,7 @@ export function drawn({ nodes, edges }: Lineage): { nodes: GraphNode[]; edges: G
   });
   const added = boxes
     .filter(({ id }) => lines.some(({ from }) => from === earlier(id)))
-    .map((box) => ({ ...box, id: earlier(box.id), details: ['earlier version'] }));
+    .map((box) => ({ ...box, id: earlier(box.id), details: [t`earlier version`] }));
   return { nodes: [...boxes, ...added], edges: lines };
 }
 

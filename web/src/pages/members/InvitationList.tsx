@@ -1,4 +1,6 @@
 /** Invitations that nobody has accepted yet. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Mail } from 'lucide-react';
@@ -19,7 +21,7 @@ interface Props {
   onInviteAgain: (draft: InvitationDraft) => void;
 }
 
-const describe = ({ email }: Invitation) => email ?? 'Anyone with the link';
+const describe = ({ email }: Invitation) => email ?? t`Anyone with the link`;
 
 export function InvitationList({ projectId, onInviteAgain }: Props) {
   const client = useQueryClient();
@@ -32,8 +34,8 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
     // The link cannot be brought back, it is known to its holder only: a new one takes its place.
     const offer = () =>
       offerUndo({
-        message: `Invitation for ${email ?? `one ${role}`} revoked`,
-        label: 'Invite again',
+        message: t`Invitation for ${email ?? t`one ${role}`} revoked`,
+        label: t`Invite again`,
         undo: () => {
           onInviteAgain({ role, email: email ?? '', playbook: playbook_id ?? '' });
           return Promise.resolve();
@@ -46,28 +48,30 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
   const columns: Column<Invitation>[] = [
     {
       id: 'for',
-      header: 'For',
+      header: t`For`,
       cell: (invitation) => (
         <div>
           <Text size="sm">{describe(invitation)}</Text>
           <Text size="xs" c="dimmed">
-            Invited by {nameOf(invitation.created_by) ?? 'a former member'}{' '}
-            <RelativeTime value={invitation.created_at} />
+            <Trans>
+              Invited by {nameOf(invitation.created_by) ?? t`a former member`}{' '}
+              <RelativeTime value={invitation.created_at} />
+            </Trans>
           </Text>
         </div>
       ),
     },
-    { id: 'role', header: 'Role', width: '11rem', cell: ({ role }) => roleName(role) },
+    { id: 'role', header: t`Role`, width: '11rem', cell: ({ role }) => roleName(role) },
     {
       id: 'expires',
-      header: 'Expires',
+      header: t`Expires`,
       width: '10rem',
       hideBelow: 'md',
       cell: ({ expires_at }) => <RelativeTime value={expires_at} />,
     },
     {
       id: 'revoke',
-      header: 'Revoke',
+      header: t`Revoke`,
       quietHeader: true,
       align: 'end',
       width: '6rem',
@@ -76,27 +80,26 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
           variant="subtle"
           color="gray"
           size="compact-sm"
-          aria-label={`Revoke the invitation for ${describe(invitation)}`}
+          aria-label={t`Revoke the invitation for ${describe(invitation)}`}
           onClick={() => onRevoke(invitation)}
         >
-          Revoke
+          {t`Revoke`}
         </Button>
       ),
     },
   ];
   return (
-    <Section title="Open invitations">
+    <Section title={t`Open invitations`}>
       <DataTable
-        label="Open invitations"
+        label={t`Open invitations`}
         columns={columns}
         query={query}
         skeletonRows={1}
         rowKey={({ id }) => id}
         filter={({ accepted_at }) => accepted_at === null}
         empty={
-          <EmptyState icon={Mail} picture="list" title="No open invitations">
-            An invitation is a link. The person who opens it joins the project with the role you
-            chose.
+          <EmptyState icon={Mail} picture="list" title={t`No open invitations`}>
+            {t`An invitation is a link. The person who opens it joins the project with the role you chose.`}
           </EmptyState>
         }
       />

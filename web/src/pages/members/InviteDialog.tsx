@@ -1,7 +1,10 @@
 /** Makes an invitation link. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { insideSentence } from '@/language';
 import { fieldMessages } from '@/api/errors';
 import { itemsOf } from '@/api/lists';
 import { useInvite } from '@/api/members';
@@ -16,9 +19,9 @@ import { RoleSelect } from '@/components/RoleSelect';
 import type { InvitationDraft } from './MembersPage';
 
 const LIFETIMES = [
-  { value: '1', label: '1 day' },
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
+  { value: '1', label: t`1 day` },
+  { value: '7', label: t`7 days` },
+  { value: '30', label: t`30 days` },
 ];
 
 const WHOLE_LIBRARY = { text: '', folder: null, shelf: 'used' } as const;
@@ -32,7 +35,7 @@ interface Props {
 
 export function InviteDialog({ project, draft, opened, onClose }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title={`Invite to ${project.name}`}>
+    <Modal opened={opened} onClose={onClose} title={t`Invite to ${project.name}`}>
       <InviteSteps project={project} draft={draft} onClose={onClose} />
     </Modal>
   );
@@ -53,7 +56,7 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
     initialValues: { ...draft, days: '7' },
     validate: {
       email: (email) =>
-        email === '' || email.includes('@') ? null : 'Enter an e-mail address or leave it empty.',
+        email === '' || email.includes('@') ? null : t`Enter an e-mail address or leave it empty.`,
     },
   });
   const playbooks = itemsOf(useInfiniteQuery(playbooksQuery(project.id, WHOLE_LIBRARY)).data);
@@ -77,24 +80,24 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="E-mail"
-          description="Without an address, the link works for the first person who opens it."
-          placeholder="colleague@example.com"
+          label={t`E-mail`}
+          description={t`Without an address, the link works for the first person who opens it.`}
+          placeholder={t`colleague@example.com`}
           type="email"
           autoComplete="off"
           data-autofocus
           {...form.getInputProps('email')}
         />
         <RoleSelect
-          label="Role"
+          label={t`Role`}
           roles={rolesUpTo(project.role)}
           value={form.values.role}
           onChange={(role) => form.setFieldValue('role', role)}
         />
         <Select
-          label="Playbook"
-          description="Steward shares it with them and opens it when they have joined."
-          placeholder="None"
+          label={t`Playbook`}
+          description={t`Steward shares it with them and opens it when they have joined.`}
+          placeholder={t`None`}
           data={playbooks.map(({ id, name }) => ({ value: id, label: name }))}
           searchable
           clearable
@@ -104,16 +107,16 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
           onChange={choosePlaybook}
         />
         <Text size="sm" c="dimmed">
-          {roleName(form.values.role)}: {ROLE_DESCRIPTIONS[form.values.role].toLowerCase()}.
+          {roleName(form.values.role)}: {insideSentence(ROLE_DESCRIPTIONS[form.values.role])}.
         </Text>
         <Select
-          label="The link works for"
+          label={t`The link works for`}
           data={LIFETIMES}
           allowDeselect={false}
           {...form.getInputProps('days')}
         />
         <FormError error={invite.error} />
-        <FormFooter submit="Create link" isPending={invite.isPending} onCancel={onClose} />
+        <FormFooter submit={t`Create link`} isPending={invite.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );
@@ -129,13 +132,15 @@ function CreatedLink({ invitation, onClose }: CreatedProps) {
   return (
     <Stack>
       <Text size="sm">
-        Send this link to {invitation.email ?? 'your colleague'}. It is shown only now and works
-        until <FormattedDate value={invitation.expires_at} withTime />.
+        <Trans>
+          Send this link to {invitation.email ?? t`your colleague`}. It is shown only now and works
+          until <FormattedDate value={invitation.expires_at} withTime />.
+        </Trans>
       </Text>
-      <CopyField label="Invitation link" value={address} />
+      <CopyField label={t`Invitation link`} value={address} />
       <Group justify="flex-end">
         <Button onClick={onClose} data-autofocus>
-          Done
+          {t`Done`}
         </Button>
       </Group>
     </Stack>

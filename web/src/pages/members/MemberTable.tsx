@@ -1,4 +1,5 @@
 /** The members; admins change roles in place and remove people, both with undo. */
+import { t } from '@lingui/core/macro';
 import { Badge, Button, Group, Text, Tooltip } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Users } from 'lucide-react';
@@ -29,7 +30,7 @@ function useMemberActions(projectId: string) {
     changeRole: (member: Member, role: Role) => {
       const offer = () =>
         offerUndo({
-          message: `${member.name} is now ${roleName(role)}`,
+          message: t`${member.name} is now ${roleName(role)}`,
           undo: () => restore(member),
         });
       setRole.mutate({ userId: member.user_id, role }, { onSuccess: offer, onError: showFailure });
@@ -37,9 +38,9 @@ function useMemberActions(projectId: string) {
     remove: (member: Member) => {
       const offer = () =>
         offerUndo({
-          message: `${member.name} removed`,
+          message: t`${member.name} removed`,
           undo: () => restore(member),
-          undone: `${member.name} is back`,
+          undone: t`${member.name} is back`,
         });
       dropFromList<Member>(
         client,
@@ -56,15 +57,15 @@ export function MemberTable({ project }: { project: ProjectRef }) {
   const query = useInfiniteQuery(membersQuery(project.id));
   const actions = useMemberActions(project.id);
   const columns: Column<Member>[] = [
-    { id: 'name', header: 'Name', cell: (member) => <Person member={member} ownId={user.id} /> },
+    { id: 'name', header: t`Name`, cell: (member) => <Person member={member} ownId={user.id} /> },
     {
       id: 'role',
-      header: 'Role',
+      header: t`Role`,
       width: '11rem',
       cell: (member) =>
         mayChange(project.role, member) && member.user_id !== user.id ? (
           <RoleSelect
-            aria-label={`Role of ${member.name}`}
+            aria-label={t`Role of ${member.name}`}
             w="7.5rem"
             value={member.role}
             roles={rolesUpTo(project.role)}
@@ -76,14 +77,14 @@ export function MemberTable({ project }: { project: ProjectRef }) {
     },
     {
       id: 'since',
-      header: 'Member since',
+      header: t`Member since`,
       width: '10rem',
       hideBelow: 'md',
       cell: (member) => <RelativeTime value={member.since} />,
     },
     {
       id: 'remove',
-      header: 'Remove',
+      header: t`Remove`,
       quietHeader: true,
       align: 'end',
       width: '6rem',
@@ -94,21 +95,21 @@ export function MemberTable({ project }: { project: ProjectRef }) {
             variant="subtle"
             color="gray"
             size="compact-sm"
-            aria-label={`Remove ${member.name}`}
+            aria-label={t`Remove ${member.name}`}
             onClick={() => actions.remove(member)}
           >
-            Remove
+            {t`Remove`}
           </Button>
         ),
     },
   ];
   return (
     <DataTable
-      label="Members"
+      label={t`Members`}
       columns={columns}
       query={query}
       rowKey={(member) => member.user_id}
-      empty={<EmptyState icon={Users} title="No members" />}
+      empty={<EmptyState icon={Users} title={t`No members`} />}
     />
   );
 }
@@ -122,7 +123,7 @@ function Person({ member, ownId }: { member: Member; ownId: string }) {
         </Text>
         {member.user_id === ownId && (
           <Badge size="xs" variant="default">
-            You
+            {t`You`}
           </Badge>
         )}
       </Group>
@@ -137,11 +138,11 @@ function FixedRole({ member }: { member: Member }) {
   const role = <span>{roleName(member.role)}</span>;
   if (!member.inherited) return role;
   return (
-    <Tooltip label="Comes from the organisation and is changed there">
+    <Tooltip label={t`Comes from the organisation and is changed there`}>
       <span>
         {role}{' '}
         <Text span size="xs" c="dimmed">
-          organisation
+          {t`organisation`}
         </Text>
       </span>
     </Tooltip>

@@ -1,4 +1,5 @@
 /** Who belongs to the project and who has been invited. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
@@ -34,12 +35,12 @@ export default function MembersPage() {
   };
   return (
     <Page
-      title="Members"
-      description="A role in the organisation counts in all of its projects; a role given here counts in this one."
+      title={t`Members`}
+      description={t`A role in the organisation counts in all of its projects; a role given here counts in this one.`}
       actions={
         mayManage && (
           <Button leftSection={<UserPlus size={14} aria-hidden />} onClick={() => invite()}>
-            Invite
+            {t`Invite`}
           </Button>
         )
       }

@@ -1,4 +1,5 @@
 /** Which model is asked for what, and by whose choice; each can be chosen apart. */
+import { t } from '@lingui/core/macro';
 import { Select, Stack, Text } from '@mantine/core';
 import { type Models, useChooseModels, useRestoreModels } from '@/api/models';
 import { useProject } from '@/app/project';
@@ -6,14 +7,14 @@ import { Section } from '@/components/Section';
 import { offerUndo, showFailure } from '@/components/undo';
 
 const ROLES = {
-  planner: { title: 'Plans', words: 'turns a question into steps' },
-  operator: { title: 'Carries out', words: 'calls tools where a step needs judgement' },
-  explainer: { title: 'Explains', words: 'says what was found' },
+  planner: { title: t`Plans`, words: t`turns a question into steps` },
+  operator: { title: t`Carries out`, words: t`calls tools where a step needs judgement` },
+  explainer: { title: t`Explains`, words: t`says what was found` },
 } as const;
 const SOURCES = {
-  settings: 'set by the settings of this installation',
-  project: 'chosen for this project',
-  organisation: 'chosen for the organisation',
+  settings: t`set by the settings of this installation`,
+  project: t`chosen for this project`,
+  organisation: t`chosen for the organisation`,
 } as const;
 
 export function AskedFor({ models }: { models: Models }) {
@@ -30,24 +31,24 @@ export function AskedFor({ models }: { models: Models }) {
       {
         onSuccess: () =>
           offerUndo({
-            message: `${ROLES[role].title}: ${label ?? 'as everything else'}`,
+            message: `${ROLES[role].title}: ${label ?? t`as everything else`}`,
             undo: () => restore.mutateAsync({ level: 'project', revision: own.revision }),
-            undone: 'The choice before is back',
+            undone: t`The choice before is back`,
           }),
         onError: showFailure,
       },
     );
   };
   return (
-    <Section title="Who is asked" framed>
+    <Section title={t`Who is asked`} framed>
       <Stack>
         {models.asked.map(({ role, source, models: asked }) => {
           const isFixed = source === 'settings' || !own?.may_change || labels.length === 0;
-          const words = `${ROLES[role].words}; ${source ? SOURCES[source] : 'no one is asked'}`;
+          const words = `${ROLES[role].words}; ${source ? SOURCES[source] : t`no one is asked`}`;
           return isFixed ? (
             <div key={role}>
               <Text size="sm" fw={500}>
-                {ROLES[role].title}: {asked.join(', then ') || 'no model'}
+                {ROLES[role].title}: {asked.join(t`, then `) || t`no model`}
               </Text>
               <Text size="xs" c="dimmed">
                 {words}
@@ -60,7 +61,7 @@ export function AskedFor({ models }: { models: Models }) {
               description={words}
               data={labels}
               value={own.uses[role]?.[0] ?? own.uses.default?.[0] ?? null}
-              placeholder={asked.join(', then ')}
+              placeholder={asked.join(t`, then `)}
               disabled={choose.isPending}
               onChange={(label) => change(role, label)}
             />

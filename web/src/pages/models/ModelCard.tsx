@@ -1,4 +1,5 @@
 /** One model: what it is, what its server can do, and what can be done with it. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { EyeOff, KeyRound } from 'lucide-react';
 import {
@@ -28,8 +29,8 @@ export function ModelCard({ model, setup, onChange }: Props) {
           <Code>
             {model.provider}:{model.name}
           </Code>
-          {!model.allow_rows && <Chip icon={EyeOff} word="no rows of data" />}
-          {model.has_key && <Chip icon={KeyRound} word="key set" />}
+          {!model.allow_rows && <Chip icon={EyeOff} word={t`no rows of data`} />}
+          {model.has_key && <Chip icon={KeyRound} word={t`key set`} />}
         </Group>
         {model.base_url !== null && (
           <Text size="xs" c="dimmed">
@@ -56,9 +57,9 @@ function Actions({ model, setup, onChange }: Required<Pick<Props, 'model' | 'set
       {
         onSuccess: () =>
           offerUndo({
-            message: `${label} removed`,
+            message: t`${label} removed`,
             undo: () => restore.mutateAsync({ level, revision }),
-            undone: `${label} is back`,
+            undone: t`${label} is back`,
           }),
         onError: showFailure,
       },
@@ -70,16 +71,16 @@ function Actions({ model, setup, onChange }: Required<Pick<Props, 'model' | 'set
         <Button
           {...look}
           loading={test.isPending}
-          aria-label={`Test ${label}`}
+          aria-label={t`Test ${label}`}
           onClick={() => test.mutate({ level, label }, { onError: showFailure })}
         >
-          Test
+          {t`Test`}
         </Button>
-        <Button {...look} aria-label={`Change ${label}`} onClick={onChange}>
-          Change
+        <Button {...look} aria-label={t`Change ${label}`} onClick={onChange}>
+          {t`Change`}
         </Button>
-        <Button {...look} aria-label={`Remove ${label}`} onClick={drop}>
-          Remove
+        <Button {...look} aria-label={t`Remove ${label}`} onClick={drop}>
+          {t`Remove`}
         </Button>
       </Group>
       {test.data && (

@@ -1,4 +1,5 @@
 /** Adds a model or changes one: provider, name, address, key, price, and whether rows may leave. */
+import { t } from '@lingui/core/macro';
 import {
   Alert,
   Group,
@@ -37,7 +38,7 @@ interface Props {
 }
 
 export function ModelDialog({ opened, changed, ...rest }: Props) {
-  const title = changed ? `Change ${changed.model.label}` : 'Add a model';
+  const title = changed ? t`Change ${changed.model.label}` : t`Add a model`;
   return (
     <Modal opened={opened} onClose={rest.onClose} title={title} size="lg">
       <ModelForm key={changed?.model.label ?? 'new'} changed={changed} {...rest} />
@@ -54,7 +55,7 @@ function useSave(projectId: string, setups: ModelSetup[], onClose: () => void) {
       { level, revision, label, model },
       {
         onSuccess: () => {
-          showDone(`${label} saved. Testing it.`);
+          showDone(t`${label} saved. Testing it.`);
           // A model that was never asked is of no use to know about.
           test.mutate({ level, label }, { onSuccess: ({ words }) => showDone(words) });
           onClose();
@@ -91,76 +92,76 @@ function ModelForm({ providers, setups, changed, onClose }: Omit<Props, 'opened'
       <Stack>
         {changed === null && setups.length > 1 && (
           <SegmentedControl
-            aria-label="For whom"
+            aria-label={t`For whom`}
             data={[
-              { value: 'project', label: 'For this project' },
-              { value: 'organisation', label: 'For the whole organisation' },
+              { value: 'project', label: t`For this project` },
+              { value: 'organisation', label: t`For the whole organisation` },
             ]}
             {...form.getInputProps('level')}
           />
         )}
         <Select
-          label="Provider"
+          label={t`Provider`}
           data={providers.map(({ provider, title }) => ({ value: provider, label: title }))}
           allowDeselect={false}
           {...form.getInputProps('provider')}
         />
         <TextInput
-          label="Model"
+          label={t`Model`}
           placeholder={known?.example ?? ''}
-          description="Its name at the provider."
+          description={t`Its name at the provider.`}
           data-autofocus
           {...form.getInputProps('name')}
         />
         {known?.address && (
           <TextInput
-            label="Address"
+            label={t`Address`}
             placeholder={known.address}
-            description="Of the server, up to /v1."
+            description={t`Of the server, up to /v1.`}
             {...form.getInputProps('base_url')}
           />
         )}
         <PasswordInput
-          label="Key"
+          label={t`Key`}
           description={
             changed?.model.has_key
-              ? 'It has one. Enter another to replace it. It cannot be shown.'
+              ? t`It has one. Enter another to replace it. It cannot be shown.`
               : known?.needs_key
-                ? 'Kept as a secret. It cannot be shown again.'
-                : 'Only if the server asks for one.'
+                ? t`Kept as a secret. It cannot be shown again.`
+                : t`Only if the server asks for one.`
           }
           autoComplete="off"
           {...form.getInputProps('key')}
         />
         <Switch
-          label="Rows of data may be sent to it"
-          description="Off: it sees only schemas and statistics. Off at first unless the model runs on this machine."
+          label={t`Rows of data may be sent to it`}
+          description={t`Off: it sees only schemas and statistics. Off at first unless the model runs on this machine.`}
           checked={rows}
           onChange={(event) => form.setFieldValue('allow_rows', event.currentTarget.checked)}
         />
         <Group grow>
           <NumberInput
-            label="Price, read"
-            description="US dollars per million tokens"
+            label={t`Price, read`}
+            description={t`US dollars per million tokens`}
             min={0}
             decimalScale={4}
             {...form.getInputProps('price_input')}
           />
           <NumberInput
-            label="Price, written"
-            description="Empty: as listed, or unknown"
+            label={t`Price, written`}
+            description={t`Empty: as listed, or unknown`}
             min={0}
             decimalScale={4}
             {...form.getInputProps('price_output')}
           />
         </Group>
         <Select
-          label="Plans"
-          description="Small models plan better in short stages."
+          label={t`Plans`}
+          description={t`Small models plan better in short stages.`}
           data={[
-            { value: 'auto', label: 'Decide by its size' },
-            { value: 'stages', label: 'In short stages' },
-            { value: 'whole', label: 'All at once' },
+            { value: 'auto', label: t`Decide by its size` },
+            { value: 'stages', label: t`In short stages` },
+            { value: 'whole', label: t`All at once` },
           ]}
           allowDeselect={false}
           {...form.getInputProps('planning')}
@@ -172,7 +173,7 @@ function ModelForm({ providers, setups, changed, onClose }: Omit<Props, 'opened'
         )}
         <FormError error={save.error} />
         <FormFooter
-          submit={changed ? 'Save' : 'Add and test'}
+          submit={changed ? t`Save` : t`Add and test`}
           isPending={save.isPending}
           onCancel={onClose}
         />

@@ -1,4 +1,5 @@
 /** Which models plan, carry out and explain; added, tested, chosen and removed here. */
+import { t } from '@lingui/core/macro';
 import { Button, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BrainCircuit, Plus } from 'lucide-react';
@@ -16,7 +17,7 @@ import { ModelCard } from './ModelCard';
 import { ModelDialog } from './ModelDialog';
 import { OnThisMachine } from './OnThisMachine';
 
-const TITLES = { project: 'This project', organisation: 'The whole organisation' } as const;
+const TITLES = { project: t`This project`, organisation: t`The whole organisation` } as const;
 
 export default function ModelsPage() {
   const project = useProject();
@@ -25,7 +26,7 @@ export default function ModelsPage() {
   const [changed, setChanged] = useState<{ setup: ModelSetup; model: Model } | null>(null);
   if (query.isError) {
     return (
-      <Page title="Models">
+      <Page title={t`Models`}>
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       </Page>
     );
@@ -39,13 +40,13 @@ export default function ModelsPage() {
   };
   return (
     <Page
-      title="Models"
+      title={t`Models`}
       width="narrow"
-      description="Language models that plan, carry out and explain work. Simple questions, recipes and playbooks work without one."
+      description={t`Language models that plan, carry out and explain work. Simple questions, recipes and playbooks work without one.`}
       actions={
         own && (
           <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-            Add a model
+            {t`Add a model`}
           </Button>
         )
       }
@@ -55,15 +56,15 @@ export default function ModelsPage() {
       ) : (
         <>
           {isNone && (
-            <EmptyState icon={BrainCircuit} picture="cards" title="No language model is set up">
-              Add one from a provider, or run one on this machine.
+            <EmptyState icon={BrainCircuit} picture="cards" title={t`No language model is set up`}>
+              {t`Add one from a provider, or run one on this machine.`}
             </EmptyState>
           )}
           {!isNone && <AskedFor models={found} />}
           {found.settings.length > 0 && (
             <Section
-              title="Settings of this installation"
-              description="They come from the settings file or the environment and win over what is set up here."
+              title={t`Settings of this installation`}
+              description={t`They come from the settings file or the environment and win over what is set up here.`}
             >
               <Stack>
                 {found.settings.map((model) => (

@@ -1,4 +1,5 @@
 /** Models of this machine: those that Ollama has, and open weights that Steward fetches and runs itself. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -33,7 +34,7 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
     use.mutate(
       { level: setup.level, revision: setup.revision, label, model },
       {
-        onSuccess: () => showDone(`${label} is set up. Test it before you rely on it.`),
+        onSuccess: () => showDone(t`${label} is set up. Test it before you rely on it.`),
         onError: showFailure,
       },
     );
@@ -41,21 +42,21 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
   const known = new Set(setup.models.map(({ provider, name }) => `${provider}:${name}`));
   return (
     <Section
-      title="On this machine"
-      description="Steward downloads an open model once and runs it here. Your data stays on this machine."
+      title={t`On this machine`}
+      description={t`Steward downloads an open model once and runs it here. Your data stays on this machine.`}
     >
       <Stack>
         <EngineNote machine={data} />
         {data.ollama_models.map((name) => (
-          <Paper key={name} withBorder p="sm" role="group" aria-label={`Ollama ${name}`}>
+          <Paper key={name} withBorder p="sm" role="group" aria-label={t`Ollama ${name}`}>
             <Group justify="space-between">
-              <Text size="sm">Ollama has {name}</Text>
+              <Text size="sm">{t`Ollama has ${name}`}</Text>
               <Button
                 size="compact-sm"
                 disabled={known.has(`ollama:${name}`)}
                 onClick={() => add('ollama', name)}
               >
-                Use {name}
+                {t`Use ${name}`}
               </Button>
             </Group>
           </Paper>
@@ -78,8 +79,7 @@ function EngineNote({ machine }: { machine: LocalModels }) {
   if (machine.engine !== null) return null;
   return (
     <Alert variant="light" color="yellow">
-      Nothing on this machine can run a downloaded model yet. Install llama.cpp, or Steward with its
-      extra “local”. Ollama works, too.
+      {t`Nothing on this machine can run a downloaded model yet. Install llama.cpp, or Steward with its extra “local”. Ollama works, too.`}
     </Alert>
   );
 }

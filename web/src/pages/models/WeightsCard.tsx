@@ -1,4 +1,5 @@
 /** One open model: what to know before it is fetched, the fetch, the check of its digest, and its use. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -12,7 +13,9 @@ import { WorkProgress } from '@/components/WorkProgress';
 
 const GIGABYTE = 1_000_000_000;
 const size = (bytes: number) =>
-  bytes < GIGABYTE ? `${Math.round(bytes / 1_000_000)} MB` : `${(bytes / GIGABYTE).toFixed(1)} GB`;
+  bytes < GIGABYTE
+    ? t`${Math.round(bytes / 1_000_000)} MB`
+    : t`${(bytes / GIGABYTE).toFixed(1)} GB`;
 
 interface Props {
   weights: Weights;
@@ -30,20 +33,20 @@ export function WeightsCard({ weights, machineBytes, isUsed, onUse }: Props) {
         <Text fw={600}>{title}</Text>
         {weights.use !== '' && <Text size="sm">{weights.use}</Text>}
         <Text size="xs" c="dimmed">
-          Download {size(bytes)} · needs about {size(memory_bytes)} of memory · licence {licence}
+          {t`Download ${size(bytes)} · needs about ${size(memory_bytes)} of memory · licence ${licence}`}
         </Text>
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          SHA-256: {weights.sha256 ?? 'not known. You confirm it after the download.'}
+          {t`SHA-256: ${weights.sha256 ?? t`not known. You confirm it after the download.`}`}
         </Text>
         {isTooLarge && (
           <Text size="xs" c="red">
-            This machine has only {size(machineBytes)} of memory.
+            {t`This machine has only ${size(machineBytes)} of memory.`}
           </Text>
         )}
         {state === 'here' && (
           <Group>
             <Button size="compact-sm" disabled={isUsed} onClick={onUse}>
-              {isUsed ? `${name} is set up` : `Use ${name}`}
+              {isUsed ? t`${name} is set up` : t`Use ${name}`}
             </Button>
           </Group>
         )}
@@ -102,15 +105,15 @@ function Download({ weights }: { weights: Weights }) {
       {isElsewhere && (
         <Stack gap="xs">
           <TextInput
-            label="Address of the GGUF file"
+            label={t`Address of the GGUF file`}
             placeholder={weights.address ?? 'https://'}
             value={url}
             onChange={({ currentTarget }) => setUrl(currentTarget.value.trim())}
           />
           {weights.sha256 === null && (
             <TextInput
-              label="SHA-256"
-              description="As the publisher gives it. Empty: you confirm it after the download."
+              label={t`SHA-256`}
+              description={t`As the publisher gives it. Empty: you confirm it after the download.`}
               value={sha256}
               onChange={({ currentTarget }) => setSha256(currentTarget.value.trim().toLowerCase())}
             />
@@ -125,17 +128,17 @@ function Download({ weights }: { weights: Weights }) {
           loading={fetching.isStarting}
           onClick={() => fetching.start(url, sha256)}
         >
-          {state === 'begun' ? `Resume download of ${name}` : `Download ${name}`}
+          {state === 'begun' ? t`Resume download of ${name}` : t`Download ${name}`}
         </Button>
         {!isElsewhere && (
           <Button
             size="compact-sm"
             variant="subtle"
             color="gray"
-            aria-label={`Use another address for ${name}`}
+            aria-label={t`Use another address for ${name}`}
             onClick={() => setElsewhere(true)}
           >
-            Another address
+            {t`Another address`}
           </Button>
         )}
       </Group>
@@ -146,11 +149,10 @@ function Download({ weights }: { weights: Weights }) {
 function Confirmation({ weights }: { weights: Weights }) {
   const fetching = useFetch(weights);
   return (
-    <Alert variant="light" color="yellow" title="Compare its SHA-256">
+    <Alert variant="light" color="yellow" title={t`Compare its SHA-256`}>
       <Stack gap="xs">
         <Text size="sm">
-          The digest of this file was not known before the download. Compare it with the one that
-          the publisher gives. Use the model only if they are the same.
+          {t`The digest of this file was not known before the download. Compare it with the one that the publisher gives. Use the model only if they are the same.`}
         </Text>
         <FormError error={fetching.error} />
         <Group>
@@ -159,7 +161,7 @@ function Confirmation({ weights }: { weights: Weights }) {
             loading={fetching.isStarting || fetching.work !== null}
             onClick={() => fetching.start('', weights.sha256 ?? '')}
           >
-            They are the same
+            {t`They are the same`}
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,5 @@
 /** What a person fills in about a model, and what becomes of it. */
+import { t } from '@lingui/core/macro';
 import type { Level, Model, ModelProvider, NewModel } from '@/api/models';
 
 export interface Draft {
@@ -45,12 +46,12 @@ export function problemsOf(
   provider?: ModelProvider,
 ) {
   const problems: Record<string, string> = {};
-  if (name.trim() === '') problems.name = 'Enter the model’s name.';
+  if (name.trim() === '') problems.name = t`Enter the model’s name.`;
   if (provider?.needs_address && !/^https?:\/\//.test(base_url.trim())) {
-    problems.base_url = 'Enter the address of the server, such as http://127.0.0.1:8080/v1.';
+    problems.base_url = t`Enter the address of the server, such as http://127.0.0.1:8080/v1.`;
   }
   if ((price_input === '') !== (price_output === '')) {
-    problems.price_output = 'Enter both prices or none.';
+    problems.price_output = t`Enter both prices or none.`;
   }
   return problems;
 }

@@ -1,4 +1,5 @@
 /** Makes or changes an alert rule, with what it would have done in the past beside it. */
+import { t } from '@lingui/core/macro';
 import {
   ActionIcon,
   Button,
@@ -35,21 +36,21 @@ import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showToast } from '@/components/toasts';
 import { showDone } from '@/components/undo';
-import { FIGURES, isAboveOnly, isDrift, isInstant, unitOf } from './alert-words';
+import { FIGURES, isAboveOnly, isDrift, isInstant, unitName } from './alert-words';
 import classes from './alerts.module.css';
 import { PastDrawing } from './PastDrawing';
 
 type Kind = AlertRule['condition']['kind'];
 type Quiet = NonNullable<AlertRule['quiet_hours']>;
 
-const WHOLE = 'whole project';
-const EACH = 'each flow';
+const WHOLE = t`whole project`;
+const EACH = t`each flow`;
 const WINDOWS = [1, 6, 24, 72, 168, 720];
 const TYPED_FOR = 400;
 const CHANNELS: { value: Channel['kind']; label: string; field: string }[] = [
-  { value: 'mail', label: 'Mail', field: 'Addresses, separated by commas' },
-  { value: 'slack', label: 'Slack', field: 'Channel (empty for a webhook)' },
-  { value: 'webhook', label: 'Webhook', field: 'Name of the endpoint' },
+  { value: 'mail', label: t`Mail`, field: t`Addresses, separated by commas` },
+  { value: 'slack', label: t`Slack`, field: t`Channel (empty for a webhook)` },
+  { value: 'webhook', label: t`Webhook`, field: t`Name of the endpoint` },
 ];
 
 interface Draft {
@@ -76,7 +77,7 @@ export default function AlertRuleDialog({ kept, flows, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title={kept === null ? 'Add an alert rule' : 'Edit alert rule'}
+      title={kept === null ? t`Add an alert rule` : t`Edit alert rule`}
       size="46rem"
     >
       <RuleForm kept={kept} flows={flows} onClose={onClose} />
@@ -108,7 +109,7 @@ function RuleForm({ kept, flows, onClose }: Props) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <TextInput
-          label="Name"
+          label={t`Name`}
           withAsterisk
           data-autofocus
           value={draft.name}
@@ -120,7 +121,7 @@ function RuleForm({ kept, flows, onClose }: Props) {
         <Ways draft={draft} refused={refused} error={save.error} onChange={set} />
         <Refused error={save.error} />
         <FormFooter
-          submit={kept === null ? 'Add rule' : 'Save rule'}
+          submit={kept === null ? t`Add rule` : t`Save rule`}
           isPending={save.isPending}
           isDisabled={rule === null || draft.name.trim() === ''}
           onCancel={onClose}
@@ -134,14 +135,14 @@ const READ_FOR = 15_000;
 
 function tellSaved(name: string, waiting: string[]): void {
   if (waiting.length === 0) {
-    showDone(`${name} saved`);
+    showDone(t`${name} saved`);
     return;
   }
   showToast({
     tone: 'neutral',
     shownFor: READ_FOR,
-    title: `${name} saved`,
-    message: `Policy asks for an approval: each message by ${waiting.join(', ')} waits in the inbox. An admin can allow these messages on the Policy page.`,
+    title: t`${name} saved`,
+    message: t`Policy asks for an approval: each message by ${waiting.join(', ')} waits in the inbox. An admin can allow these messages on the Policy page.`,
   });
 }
 
@@ -172,18 +173,18 @@ function WhatFields({
   const instant = isInstant(draft.figure);
   const drift = isDrift(draft.figure);
   const kinds = drift
-    ? [{ value: 'unusual', label: 'is unlike earlier runs' }]
+    ? [{ value: 'unusual', label: t`is unlike earlier runs` }]
     : [
-        { value: 'above', label: 'is above' },
-        ...(isAboveOnly(draft.figure) ? [] : [{ value: 'below', label: 'is below' }]),
-        ...(instant ? [] : [{ value: 'unusual', label: 'is unusually high' }]),
+        { value: 'above', label: t`is above` },
+        ...(isAboveOnly(draft.figure) ? [] : [{ value: 'below', label: t`is below` }]),
+        ...(instant ? [] : [{ value: 'unusual', label: t`is unusually high` }]),
       ];
   const windows = WINDOWS.filter((hours) => draft.kind !== 'unusual' || hours <= 24);
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select
-          label="Figure"
+          label={t`Figure`}
           data={FIGURES}
           value={draft.figure}
           allowDeselect={false}
@@ -197,10 +198,10 @@ function WhatFields({
           }
         />
         <Select
-          label="Of"
+          label={t`Of`}
           data={[
-            ...(drift ? [] : [{ value: WHOLE, label: 'The whole project' }]),
-            { value: EACH, label: 'Each flow on its own' },
+            ...(drift ? [] : [{ value: WHOLE, label: t`The whole project` }]),
+            { value: EACH, label: t`Each flow on its own` },
             ...flows.map(({ flow, title }) => ({ value: flow, label: title })),
           ]}
           value={draft.about}
@@ -212,7 +213,7 @@ function WhatFields({
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <Select
-          label="Fires when it"
+          label={t`Fires when it`}
           data={kinds}
           value={draft.kind}
           allowDeselect={false}
@@ -225,7 +226,11 @@ function WhatFields({
           }
         />
         <NumberInput
-          label={`${draft.kind === 'unusual' ? 'By at least' : 'Limit'} (${unitOf(draft.figure)})`}
+          label={
+            draft.kind === 'unusual'
+              ? t`By at least (${unitName(draft.figure)})`
+              : t`Limit (${unitName(draft.figure)})`
+          }
           min={0}
           value={draft.amount}
           error={refused.threshold ?? refused.floor}
@@ -233,7 +238,7 @@ function WhatFields({
         />
         {!instant && (
           <Select
-            label="Within"
+            label={t`Within`}
             data={windows.map((hours) => ({ value: String(hours), label: hoursText(hours) }))}
             value={String(draft.hours)}
             allowDeselect={false}
@@ -243,14 +248,12 @@ function WhatFields({
       </SimpleGrid>
       {drift && (
         <Text size="sm" c="dimmed">
-          Compares each output with those of earlier runs: rows, numbers, shares of empty values,
-          and columns that appear or vanish. This needs 14 days of history and 10 runs.
+          {t`Compares each output with those of earlier runs: rows, numbers, shares of empty values, and columns that appear or vanish. This needs 14 days of history and 10 runs.`}
         </Text>
       )}
       {draft.kind === 'unusual' && !drift && (
         <Text size="sm" c="dimmed">
-          Unusually high: more than three standard deviations above the mean of the last 28 days,
-          and at least this much above it.
+          {t`Unusually high: more than three standard deviations above the mean of the last 28 days, and at least this much above it.`}
         </Text>
       )}
     </>
@@ -260,7 +263,7 @@ function WhatFields({
 function Preview({ rule }: { rule: AlertRule | null }) {
   const project = useProject();
   // Only what decides about firing is asked about, so that typing a name asks nothing.
-  const asked = rule && { ...rule, name: 'Preview', people: [], channels: [], quiet_hours: null };
+  const asked = rule && { ...rule, name: t`Preview`, people: [], channels: [], quiet_hours: null };
   const [settled] = useDebouncedValue(asked === null ? null : JSON.stringify(asked), TYPED_FOR);
   const query = useQuery(
     alertPreviewQuery(project.id, settled === null ? null : (JSON.parse(settled) as AlertRule)),
@@ -268,14 +271,14 @@ function Preview({ rule }: { rule: AlertRule | null }) {
   if (rule === null)
     return (
       <Text size="sm" c="dimmed">
-        Enter a limit to see how often the rule would have fired.
+        {t`Enter a limit to see how often the rule would have fired.`}
       </Text>
     );
   if (query.isError) return <Refused error={query.error} />;
   if (!query.data)
     return (
       <Text size="sm" c="dimmed">
-        Checking the last 28 days…
+        {t`Checking the last 28 days…`}
       </Text>
     );
   return (
@@ -314,8 +317,8 @@ function Ways({ draft, refused, error, onChange }: FieldsProps & { error: unknow
   return (
     <>
       <MultiSelect
-        label="Also notify in Steward"
-        description="You are always notified. Others only about playbooks that they may see."
+        label={t`Also notify in Steward`}
+        description={t`You are always notified. Others only about playbooks that they may see.`}
         data={members.map(({ user_id, name }) => ({ value: user_id, label: name }))}
         value={draft.people}
         error={refused.people}
@@ -328,7 +331,7 @@ function Ways({ draft, refused, error, onChange }: FieldsProps & { error: unknow
           // Channels have no identity of their own while they are typed.
           <div key={at} className={classes.channel}>
             <Select
-              label="Also send by"
+              label={t`Also send by`}
               data={CHANNELS.map(({ value, label }) => ({ value, label }))}
               value={channel.kind}
               allowDeselect={false}
@@ -350,7 +353,7 @@ function Ways({ draft, refused, error, onChange }: FieldsProps & { error: unknow
             <ActionIcon
               variant="default"
               size="lg"
-              aria-label={`Remove ${known?.label ?? 'channel'}`}
+              aria-label={t`Remove ${known?.label ?? t`channel`}`}
               onClick={() =>
                 onChange({ channels: draft.channels.filter((_, index) => index !== at) })
               }
@@ -370,10 +373,10 @@ function Ways({ draft, refused, error, onChange }: FieldsProps & { error: unknow
             onChange({ channels: [...draft.channels, { kind: 'mail', to: '', connection: null }] })
           }
         >
-          Send by mail, Slack or webhook
+          {t`Send by mail, Slack or webhook`}
         </Button>
         <Switch
-          label="Quiet hours"
+          label={t`Quiet hours`}
           checked={draft.quiet !== null}
           onChange={({ currentTarget }) =>
             onChange({
@@ -386,7 +389,7 @@ function Ways({ draft, refused, error, onChange }: FieldsProps & { error: unknow
       </Group>
       {draft.channels.length > 0 && (
         <Text size="sm" c="dimmed">
-          Messages are sent in your name. Where policy asks for an approval, they wait in the inbox.
+          {t`Messages are sent in your name. Where policy asks for an approval, they wait in the inbox.`}
         </Text>
       )}
       {draft.quiet !== null && <QuietFields quiet={draft.quiet} onChange={onChange} />}
@@ -412,8 +415,8 @@ function ConnectionField({ use, value, onChange }: ConnectionFieldProps) {
   const data = value === null || names.includes(value) ? names : [value, ...names];
   return (
     <Select
-      label="Connection"
-      placeholder="Settings of the tool"
+      label={t`Connection`}
+      placeholder={t`Settings of the tool`}
       data={data}
       value={value}
       clearable
@@ -433,19 +436,19 @@ function QuietFields({
   return (
     <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
       <TextInput
-        label="Quiet from"
+        label={t`Quiet from`}
         type="time"
         value={quiet.start.slice(0, 5)}
         onChange={({ currentTarget }) => set({ start: currentTarget.value })}
       />
       <TextInput
-        label="Quiet until"
+        label={t`Quiet until`}
         type="time"
         value={quiet.end.slice(0, 5)}
         onChange={({ currentTarget }) => set({ end: currentTarget.value })}
       />
       <Select
-        label="Time zone"
+        label={t`Time zone`}
         data={['UTC', ...Intl.supportedValuesOf('timeZone')]}
         value={quiet.time_zone ?? 'UTC'}
         searchable
@@ -467,8 +470,8 @@ function ownZone(): string {
 }
 
 function hoursText(hours: number): string {
-  if (hours === 1) return '1 hour';
-  return hours % 24 === 0 && hours > 24 ? `${hours / 24} days` : `${hours} hours`;
+  if (hours === 1) return t`1 hour`;
+  return hours % 24 === 0 && hours > 24 ? t`${hours / 24} days` : t`${hours} hours`;
 }
 
 function draftOf(rule: AlertRule | null): Draft {

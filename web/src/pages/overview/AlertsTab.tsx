@@ -1,9 +1,12 @@
 /** Open alerts, the rules that raise them, and the history. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Button, Group, Menu, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { BellOff, BellPlus, BellRing, CircleCheck, Eye } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
+import { insideSentence } from '@/language';
 import {
   type AlertItem,
   alertRulesQuery,
@@ -52,7 +55,7 @@ export default function AlertsTab() {
   if (!rules) return <LoadingLines />;
   const add = mayEdit && (
     <Button leftSection={<BellPlus size={14} aria-hidden />} onClick={() => setEdited('new')}>
-      Add a rule
+      {t`Add a rule`}
     </Button>
   );
   return (
@@ -82,18 +85,17 @@ function OpenAlerts({ hasRules, add }: { hasRules: boolean; add: React.ReactNode
   if (query.isPending) return <LoadingLines />;
   if (alerts.length === 0)
     return hasRules ? (
-      <EmptyState icon={CircleCheck} title="No alert is open">
-        Every figure is within the limits of its rules.
+      <EmptyState icon={CircleCheck} title={t`No alert is open`}>
+        {t`Every figure is within the limits of its rules.`}
       </EmptyState>
     ) : (
-      <EmptyState icon={BellRing} title="No alert rules yet" action={add}>
-        A rule watches a figure, such as failed runs or spend. When the figure passes its limit,
-        Steward notifies you here, by mail, in Slack or by a webhook.
+      <EmptyState icon={BellRing} title={t`No alert rules yet`} action={add}>
+        {t`A rule watches a figure, such as failed runs or spend. When the figure passes its limit, Steward notifies you here, by mail, in Slack or by a webhook.`}
       </EmptyState>
     );
   return (
-    <Section title="Open alerts" framed>
-      <ul className={classes.list} aria-label="Open alerts">
+    <Section title={t`Open alerts`} framed>
+      <ul className={classes.list} aria-label={t`Open alerts`}>
         {alerts.map((alert) => (
           <OpenAlert key={alert.id} alert={alert} />
         ))}
@@ -114,24 +116,28 @@ function OpenAlert({ alert }: { alert: AlertItem }) {
         <div className={classes.name}>
           {alert.name}
           {alert.state === 'firing' ? (
-            <Chip word="Firing" icon={BellRing} tone="bad" />
+            <Chip word={t`Firing`} icon={BellRing} tone="bad" />
           ) : (
-            <Chip word="Acknowledged" icon={Eye} tone="wait" />
+            <Chip word={t`Acknowledged`} icon={Eye} tone="wait" />
           )}
-          {isMuted(alert) && <Chip word="Muted" icon={BellOff} />}
+          {isMuted(alert) && <Chip word={t`Muted`} icon={BellOff} />}
         </div>
         {isDrift(alert.figure) ? (
           <Changes alert={alert} />
         ) : (
           <Text size="sm">
-            <AboutLink alert={alert} />: {amountOf(formats, alert.figure, alert.latest)} (limit{' '}
-            {amountOf(formats, alert.figure, alert.limit)})
+            <Trans>
+              <AboutLink alert={alert} />: {amountOf(formats, alert.figure, alert.latest)} (limit{' '}
+              {amountOf(formats, alert.figure, alert.limit)})
+            </Trans>
           </Text>
         )}
         <Text size="sm" c="dimmed">
-          {alert.sentence}. Opened <RelativeTime value={alert.opened_at} />
-          {alert.acknowledged_by !== null && `, acknowledged by ${alert.acknowledged_by}`}
-          {isMuted(alert) && `, muted until ${formats.dateTime(alert.muted_until ?? '')}`}.
+          <Trans>
+            {alert.sentence}. Opened <RelativeTime value={alert.opened_at} />
+            {alert.acknowledged_by !== null && t`, acknowledged by ${alert.acknowledged_by}`}
+            {isMuted(alert) && t`, muted until ${formats.dateTime(alert.muted_until ?? '')}`}.
+          </Trans>
         </Text>
         <Sends alert={alert} />
       </div>
@@ -142,15 +148,15 @@ function OpenAlert({ alert }: { alert: AlertItem }) {
               size="xs"
               variant="default"
               loading={acknowledge.isPending}
-              aria-label={`Acknowledge ${alert.name}`}
+              aria-label={t`Acknowledge ${alert.name}`}
               onClick={() =>
                 acknowledge.mutate(alert.id, {
-                  onSuccess: () => showDone('Acknowledged'),
+                  onSuccess: () => showDone(t`Acknowledged`),
                   onError: showFailure,
                 })
               }
             >
-              Acknowledge
+              {t`Acknowledge`}
             </Button>
           )}
           <MuteMenu alert={alert} />
@@ -168,7 +174,7 @@ function AboutLink({ alert }: { alert: AlertItem }) {
   const page = flow === null ? pageOf(figure) : detailPage('flow', flow);
   return (
     <Anchor component={Link} to={projectPath(project.id, page)} inherit>
-      {flow === null ? 'Whole project' : (flow_title ?? flow)}
+      {flow === null ? t`Whole project` : (flow_title ?? flow)}
     </Anchor>
   );
 }
@@ -178,14 +184,18 @@ function Changes({ alert }: { alert: AlertItem }) {
   return (
     <>
       <Text size="sm">
-        <AboutLink alert={alert} />: the output changed.{' '}
+        <Trans>
+          <AboutLink alert={alert} />: the output changed.{' '}
+        </Trans>
         {alert.run_id !== null && <RunLink runId={alert.run_id} />}
       </Text>
       <ul className={classes.moments}>
         {alert.changes.slice(0, MOST_CHANGES).map((change) => (
           <li key={change}>{change}</li>
         ))}
-        {alert.changes.length > MOST_CHANGES && <li>{alert.changes.length - MOST_CHANGES} more</li>}
+        {alert.changes.length > MOST_CHANGES && (
+          <li>{t`${alert.changes.length - MOST_CHANGES} more`}</li>
+        )}
       </ul>
     </>
   );
@@ -202,10 +212,12 @@ function Sends({ alert }: { alert: AlertItem }) {
     <Text size="sm" c="dimmed" component="div">
       {alert.sends.map(({ channel, about, run_id, problem, status }) => (
         <div key={`${channel} ${about} ${run_id ?? problem ?? ''}`}>
-          Message by {channel}
-          {about === 'resolved' && ' about the end'}:{' '}
-          {run_id === null ? problem : <RunLink runId={run_id} />}
-          {status && ` (${statusLook(status).word.toLowerCase()})`}
+          <Trans>
+            Message by {channel}
+            {about === 'resolved' && t` about the end`}:{' '}
+            {run_id === null ? problem : <RunLink runId={run_id} />}
+            {status && ` (${insideSentence(statusLook(status).word)})`}
+          </Trans>
         </div>
       ))}
     </Text>
@@ -213,9 +225,9 @@ function Sends({ alert }: { alert: AlertItem }) {
 }
 
 const MUTES = [
-  { hours: 1, label: 'For an hour' },
-  { hours: 24, label: 'For a day' },
-  { hours: 168, label: 'For a week' },
+  { hours: 1, label: t`For an hour` },
+  { hours: 24, label: t`For a day` },
+  { hours: 168, label: t`For a week` },
 ];
 
 function MuteMenu({ alert }: { alert: AlertItem }) {
@@ -225,15 +237,15 @@ function MuteMenu({ alert }: { alert: AlertItem }) {
     mute.mutate(
       { id: alert.id, until },
       {
-        onSuccess: () => showDone(until === null ? 'No longer muted' : 'Muted'),
+        onSuccess: () => showDone(until === null ? t`No longer muted` : t`Muted`),
         onError: showFailure,
       },
     );
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button size="xs" variant="default" aria-label={`Mute ${alert.name}`}>
-          Mute
+        <Button size="xs" variant="default" aria-label={t`Mute ${alert.name}`}>
+          {t`Mute`}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -245,7 +257,7 @@ function MuteMenu({ alert }: { alert: AlertItem }) {
             {label}
           </Menu.Item>
         ))}
-        {isMuted(alert) && <Menu.Item onClick={() => set(null)}>End now</Menu.Item>}
+        {isMuted(alert) && <Menu.Item onClick={() => set(null)}>{t`End now`}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -261,15 +273,19 @@ function NormalButton({ alert }: { alert: AlertItem }) {
       size="xs"
       variant="default"
       loading={accept.isPending}
-      title={`Resolves the alert. The rule learns for 14 days${isDrift(alert.figure) ? ' and 10 runs' : ''} what is usual and does not fire until then.`}
+      title={
+        isDrift(alert.figure)
+          ? t`Resolves the alert. The rule learns for 14 days and 10 runs what is usual and does not fire until then.`
+          : t`Resolves the alert. The rule learns for 14 days what is usual and does not fire until then.`
+      }
       onClick={() =>
         accept.mutate(alert.id, {
-          onSuccess: () => showDone('Accepted as the new normal'),
+          onSuccess: () => showDone(t`Accepted as the new normal`),
           onError: showFailure,
         })
       }
     >
-      This is the new normal
+      {t`This is the new normal`}
     </Button>
   );
 }
@@ -282,8 +298,8 @@ interface RulesProps {
 
 function Rules({ rules, add, onEdit }: RulesProps) {
   return (
-    <Section title="Rules" actions={add} framed>
-      <ul className={classes.list} aria-label="Alert rules">
+    <Section title={t`Rules`} actions={add} framed>
+      <ul className={classes.list} aria-label={t`Alert rules`}>
         {rules.items.map((kept) => (
           <RuleLine key={kept.id} kept={kept} onEdit={() => onEdit(kept)} />
         ))}
@@ -299,8 +315,8 @@ function RuleLine({ kept, onEdit }: { kept: KeptRule; onEdit: () => void }) {
   const remove = useDeleteAlertRule(project.id);
   const { rule } = kept;
   const enabled = rule.enabled ?? true;
-  const about = rule.each_flow ? 'Each flow' : (kept.flow_title ?? 'Whole project');
-  const ways = ['in Steward', ...(rule.channels ?? []).map(({ kind }) => `by ${kind}`)];
+  const about = rule.each_flow ? t`Each flow` : (kept.flow_title ?? t`Whole project`);
+  const ways = [t`in Steward`, ...(rule.channels ?? []).map(({ kind }) => t`by ${kind}`)];
   return (
     <li className={classes.item}>
       <div className={classes.about}>
@@ -310,15 +326,15 @@ function RuleLine({ kept, onEdit }: { kept: KeptRule; onEdit: () => void }) {
         </Text>
         <Text size="sm" c="dimmed">
           {kept.is_paused
-            ? `Not checked: ${kept.author_name} is no longer in the project. Save the rule to take it over.`
-            : `Notifies ${ways.join(', ')}. Messages are sent in the name of ${kept.author_name}.`}
+            ? t`Not checked: ${kept.author_name} is no longer in the project. Save the rule to take it over.`
+            : t`Notifies ${ways.join(', ')}. Messages are sent in the name of ${kept.author_name}.`}
         </Text>
       </div>
       {mayEdit && (
         <Group gap="sm">
           <Switch
-            label="On"
-            aria-label={`${rule.name} on`}
+            label={t`On`}
+            aria-label={t`${rule.name} on`}
             checked={enabled}
             disabled={save.isPending}
             onChange={({ currentTarget }) =>
@@ -328,26 +344,26 @@ function RuleLine({ kept, onEdit }: { kept: KeptRule; onEdit: () => void }) {
               )
             }
           />
-          <Button size="xs" variant="default" aria-label={`Edit ${rule.name}`} onClick={onEdit}>
-            Edit
+          <Button size="xs" variant="default" aria-label={t`Edit ${rule.name}`} onClick={onEdit}>
+            {t`Edit`}
           </Button>
           <Button
             size="xs"
             variant="default"
-            aria-label={`Delete ${rule.name}`}
+            aria-label={t`Delete ${rule.name}`}
             loading={remove.isPending}
             onClick={() =>
               remove.mutate(kept, {
                 onSuccess: () =>
                   offerUndo({
-                    message: `${rule.name} deleted`,
+                    message: t`${rule.name} deleted`,
                     undo: () => save.mutateAsync({ rule }),
                   }),
                 onError: showFailure,
               })
             }
           >
-            Delete
+            {t`Delete`}
           </Button>
         </Group>
       )}
@@ -362,27 +378,31 @@ function History() {
   const alerts = itemsOf(query.data);
   if (alerts.length === 0) return null;
   return (
-    <Section title="History" framed>
-      <ul className={classes.list} aria-label="Resolved alerts">
+    <Section title={t`History`} framed>
+      <ul className={classes.list} aria-label={t`Resolved alerts`}>
         {alerts.map((alert) => (
           <li key={alert.id} className={classes.item}>
             <div className={classes.about}>
               <div className={classes.name}>
                 {alert.name}
-                <Chip word="Resolved" icon={CircleCheck} tone="good" />
+                <Chip word={t`Resolved`} icon={CircleCheck} tone="good" />
               </div>
               {isDrift(alert.figure) ? (
                 <Changes alert={alert} />
               ) : (
                 <Text size="sm">
-                  <AboutLink alert={alert} />: opened at{' '}
-                  {amountOf(formats, alert.figure, alert.value)} (limit{' '}
-                  {amountOf(formats, alert.figure, alert.limit)})
+                  <Trans>
+                    <AboutLink alert={alert} />: opened at{' '}
+                    {amountOf(formats, alert.figure, alert.value)} (limit{' '}
+                    {amountOf(formats, alert.figure, alert.limit)})
+                  </Trans>
                 </Text>
               )}
               <Text size="sm" c="dimmed">
-                {formats.dateTime(alert.opened_at)} to {formats.dateTime(alert.resolved_at ?? '')}
-                {alert.resolved_why !== null && `. ${RESOLVED_WORDS[alert.resolved_why]}.`}
+                <Trans>
+                  {formats.dateTime(alert.opened_at)} to {formats.dateTime(alert.resolved_at ?? '')}
+                  {alert.resolved_why !== null && `. ${RESOLVED_WORDS[alert.resolved_why]}.`}
+                </Trans>
               </Text>
               <Sends alert={alert} />
             </div>

@@ -1,4 +1,5 @@
 /** Adds a budget, or changes the limits of one. */
+import { t } from '@lingui/core/macro';
 import { Modal, NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -15,15 +16,15 @@ import { showDone } from '@/components/undo';
 type Kind = NewBudget['kind'];
 
 const KINDS: { value: Kind; label: string }[] = [
-  { value: 'project', label: 'The whole project' },
-  { value: 'flow', label: 'A flow' },
-  { value: 'agent', label: 'An agent' },
-  { value: 'person', label: 'A person' },
+  { value: 'project', label: t`The whole project` },
+  { value: 'flow', label: t`A flow` },
+  { value: 'agent', label: t`An agent` },
+  { value: 'person', label: t`A person` },
 ];
 const PERIODS: { value: NewBudget['period']; label: string }[] = [
-  { value: 'day', label: 'Day' },
-  { value: 'week', label: 'Week (from Monday)' },
-  { value: 'month', label: 'Month' },
+  { value: 'day', label: t`Day` },
+  { value: 'week', label: t`Week (from Monday)` },
+  { value: 'month', label: t`Month` },
 ];
 
 interface Props {
@@ -36,7 +37,7 @@ export default function BudgetDialog({ kept, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title={kept === null ? 'Add a budget' : 'Change the budget'}
+      title={kept === null ? t`Add a budget` : t`Change the budget`}
       size="34rem"
     >
       <BudgetForm kept={kept} onClose={onClose} />
@@ -61,7 +62,7 @@ function BudgetForm({ kept, onClose }: Props) {
     (limits.usd !== null || limits.tokens !== null) && (kind === 'project' || name !== '');
   const done = {
     onSuccess: () => {
-      showDone('Budget saved');
+      showDone(t`Budget saved`);
       onClose();
     },
   };
@@ -77,7 +78,7 @@ function BudgetForm({ kept, onClose }: Props) {
           <>
             <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
               <Select
-                label="Budget of"
+                label={t`Budget of`}
                 data={KINDS}
                 value={kind}
                 allowDeselect={false}
@@ -88,8 +89,8 @@ function BudgetForm({ kept, onClose }: Props) {
                 }}
               />
               <Select
-                label="For each"
-                description="Starts at midnight UTC."
+                label={t`For each`}
+                description={t`Starts at midnight UTC.`}
                 inputWrapperOrder={['label', 'input', 'description']}
                 data={PERIODS}
                 value={period}
@@ -100,11 +101,11 @@ function BudgetForm({ kept, onClose }: Props) {
             {kind !== 'project' && <NameField kind={kind} value={name} onChange={setName} />}
           </>
         ) : (
-          <TextInput label="Budget of" value={kept.title} readOnly />
+          <TextInput label={t`Budget of`} value={kept.title} readOnly />
         )}
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <NumberInput
-            label="Dollars at most"
+            label={t`Dollars at most`}
             prefix="$"
             min={0}
             value={usd}
@@ -112,7 +113,7 @@ function BudgetForm({ kept, onClose }: Props) {
             onChange={setUsd}
           />
           <NumberInput
-            label="Tokens at most"
+            label={t`Tokens at most`}
             min={0}
             allowDecimal={false}
             thousandSeparator=","
@@ -121,12 +122,11 @@ function BudgetForm({ kept, onClose }: Props) {
           />
         </SimpleGrid>
         <Text size="sm" c="dimmed">
-          Set one limit or both. Before each request, Steward sets aside what it may cost. A run
-          whose request does not fit waits until the budget resets or an admin raises it.
+          {t`Set one limit or both. Before each request, Steward sets aside what it may cost. A run whose request does not fit waits until the budget resets or an admin raises it.`}
         </Text>
         <FormError error={add.error ?? set.error} />
         <FormFooter
-          submit={kept === null ? 'Add budget' : 'Save budget'}
+          submit={kept === null ? t`Add budget` : t`Save budget`}
           isPending={add.isPending || set.isPending}
           isDisabled={!isReady}
           onCancel={onClose}
@@ -156,12 +156,12 @@ function NameField({ kind, value, onChange }: NameProps) {
   }[kind];
   return (
     <Select
-      label={{ flow: 'Flow', agent: 'Agent', person: 'Person' }[kind]}
+      label={{ flow: t`Flow`, agent: t`Agent`, person: t`Person` }[kind]}
       withAsterisk
       searchable
       data={data}
       value={value === '' ? null : value}
-      nothingFoundMessage="Nothing found"
+      nothingFoundMessage={t`Nothing found`}
       onChange={(chosen) => onChange(chosen ?? '')}
     />
   );

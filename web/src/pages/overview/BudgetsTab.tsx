@@ -1,4 +1,6 @@
 /** Budgets of the project and of its flows, agents and people: what is used, and what is expected at the reset. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, Progress, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, OctagonX, PiggyBank } from 'lucide-react';
@@ -17,10 +19,10 @@ import { compact, dollarRange, dollars } from '@/components/amounts';
 import overview from './overview.module.css';
 
 const BudgetDialog = lazy(() => import('./BudgetDialog'));
-const PERIODS = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
+const PERIODS = { day: t`Daily`, week: t`Weekly`, month: t`Monthly` };
 /** A call is stopped when it does not fit, so the last fifth is often the end. */
 const NEARLY = 0.2;
-const KINDS = { project: 'project', flow: 'flow', agent: 'agent', person: 'person' };
+const KINDS = { project: t`project`, flow: t`flow`, agent: t`agent`, person: t`person` };
 
 export default function BudgetsTab() {
   const project = useProject();
@@ -33,20 +35,18 @@ export default function BudgetsTab() {
   if (!budgets) return <LoadingLines />;
   const add = mayEdit && (
     <Button leftSection={<PiggyBank size={14} aria-hidden />} onClick={() => setEdited('new')}>
-      Add a budget
+      {t`Add a budget`}
     </Button>
   );
   return (
     <div className={overview.column}>
       {budgets.length === 0 ? (
-        <EmptyState icon={PiggyBank} picture="chart" title="No budgets yet" action={add}>
-          A budget limits what the project, a flow, an agent or a person may spend on models and
-          tools in a day, week or month. Steward checks it before each request and stops what does
-          not fit.
+        <EmptyState icon={PiggyBank} picture="chart" title={t`No budgets yet`} action={add}>
+          {t`A budget limits what the project, a flow, an agent or a person may spend on models and tools in a day, week or month. Steward checks it before each request and stops what does not fit.`}
         </EmptyState>
       ) : (
-        <Section title="Budgets" actions={add} framed>
-          <ul className={classes.list} aria-label="Budgets">
+        <Section title={t`Budgets`} actions={add} framed>
+          <ul className={classes.list} aria-label={t`Budgets`}>
             {budgets.map((budget) => (
               <BudgetLine key={budget.id} budget={budget} onEdit={() => setEdited(budget)} />
             ))}
@@ -72,23 +72,25 @@ function BudgetLine({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void
         <div className={classes.name}>
           {budget.title}
           <Text size="sm" c="dimmed" component="span">
-            {PERIODS[budget.period]} budget of the {KINDS[budget.kind]}
+            {t`${PERIODS[budget.period]} budget of the ${KINDS[budget.kind]}`}
           </Text>
-          {isUsedUp(budget) && <Chip word="Used up" icon={OctagonX} tone="bad" />}
+          {isUsedUp(budget) && <Chip word={t`Used up`} icon={OctagonX} tone="bad" />}
           {!isUsedUp(budget) && isOver && (
-            <Chip word="Will not suffice" icon={CircleAlert} tone="wait" />
+            <Chip word={t`Will not suffice`} icon={CircleAlert} tone="wait" />
           )}
           {!isUsedUp(budget) && !isOver && isNearlyUsedUp(budget) && (
-            <Chip word="Nearly used up" icon={CircleAlert} tone="wait" />
+            <Chip word={t`Nearly used up`} icon={CircleAlert} tone="wait" />
           )}
         </div>
-        {usd.limit !== null && <Use label={`Dollars of ${budget.title}`} use={usd} unit="usd" />}
+        {usd.limit !== null && <Use label={t`Dollars of ${budget.title}`} use={usd} unit="usd" />}
         {budget.tokens.limit !== null && (
-          <Use label={`Tokens of ${budget.title}`} use={budget.tokens} unit="tokens" />
+          <Use label={t`Tokens of ${budget.title}`} use={budget.tokens} unit="tokens" />
         )}
         <Text size="sm" c="dimmed">
-          Resets on {formats.dateTime(budget.resets_at)}.
-          {expected !== null && ` Expected until then: ${dollarRange(formats, expected)}.`}
+          <Trans>
+            Resets on {formats.dateTime(budget.resets_at)}.
+            {expected !== null && t` Expected until then: ${dollarRange(formats, expected)}.`}
+          </Trans>
         </Text>
       </div>
       <Actions budget={budget} onEdit={onEdit} />
@@ -119,8 +121,10 @@ function Use({ label, use, unit }: UseProps) {
   return (
     <>
       <Text size="sm">
-        {amount(formats, unit, use.spent)} of {amount(formats, unit, limit)} spent
-        {use.reserved > 0 && `, ${amount(formats, unit, use.reserved)} set aside for calls`}
+        <Trans>
+          {amount(formats, unit, use.spent)} of {amount(formats, unit, limit)} spent
+          {use.reserved > 0 && t`, ${amount(formats, unit, use.reserved)} set aside for calls`}
+        </Trans>
       </Text>
       <Progress value={used} size="sm" aria-label={label} {...(color && { color })} />
     </>
@@ -128,7 +132,7 @@ function Use({ label, use, unit }: UseProps) {
 }
 
 function amount(formats: Formats, unit: 'usd' | 'tokens', value: number): string {
-  return unit === 'usd' ? dollars(formats, value) : `${compact(formats, value)} tokens`;
+  return unit === 'usd' ? dollars(formats, value) : t`${compact(formats, value)} tokens`;
 }
 
 function Actions({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void }) {
@@ -144,28 +148,28 @@ function Actions({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void })
       <Button
         size="xs"
         variant="default"
-        aria-label={`Change the budget of ${budget.title}`}
+        aria-label={t`Change the budget of ${budget.title}`}
         onClick={onEdit}
       >
-        Change
+        {t`Change`}
       </Button>
       <Button
         size="xs"
         variant="default"
-        aria-label={`Delete the budget of ${budget.title}`}
+        aria-label={t`Delete the budget of ${budget.title}`}
         loading={remove.isPending}
         onClick={() =>
           remove.mutate(budget, {
             onSuccess: () =>
               offerUndo({
-                message: `Budget of ${budget.title} deleted`,
+                message: t`Budget of ${budget.title} deleted`,
                 undo: () => add.mutateAsync(again),
               }),
             onError: showFailure,
           })
         }
       >
-        Delete
+        {t`Delete`}
       </Button>
     </Group>
   );

@@ -1,10 +1,12 @@
 /** Spending by day in bars, with the coming week as forecast and the budgets of the project by the day. */
+import { t } from '@lingui/core/macro';
 import { Text, Tooltip } from '@mantine/core';
 import type { BudgetItem } from '@/api/budgets';
 import type { Costs } from '@/api/observe';
 import { compact, dollarRange, dollars } from '@/components/amounts';
 import { type Formats, useFormats } from '@/components/format';
 import classes from './overview.module.css';
+import { PERIOD_NAMES } from './period-words';
 
 /** More colours could not be told apart. */
 const COLOURS = ['#127a75', '#b7791f', '#4c6ef5', '#c2255c', '#5c940d', '#7048e8'];
@@ -46,22 +48,22 @@ export function CostBars({ costs, bars, budgets }: Props) {
   const most = Math.max(spent, ...drawn.map(({ usd }) => usd));
   const share = (value: number) => `${(value / most) * 100}%`;
   const amount = (value: number) =>
-    byMoney ? dollars(formats, value) : `${formats.number(value)} requests and calls`;
+    byMoney ? dollars(formats, value) : t`${formats.number(value)} requests and calls`;
   const dayName = (index: number) => formats.date(`${isoDay(start, index)}T12:00:00Z`);
   return (
     <>
       {!byMoney && (
         <Text size="sm" c="dimmed" px="sm" pt="xs">
-          Nothing had a price, so the bars count requests and calls.
+          {t`Nothing had a price, so the bars count requests and calls.`}
         </Text>
       )}
       <p className={classes.scale}>
         <span>
           {byMoney ? dollars(formats, most) : compact(formats, most)}
-          {byMoney && ' a day'}
+          {byMoney && t` a day`}
         </span>
       </p>
-      <div className={classes.bars} role="img" aria-label="By day; the table below has the sums">
+      <div className={classes.bars} role="img" aria-label={t`By day; the table below has the sums`}>
         {days.map((day, index) => (
           <Tooltip key={isoDay(start, index)} label={`${dayName(index)}: ${amount(total(day))}`}>
             <div className={classes.bar}>
@@ -76,7 +78,7 @@ export function CostBars({ costs, bars, budgets }: Props) {
         ))}
         {next !== null && (
           <Tooltip
-            label={`Next ${next.days} days: about ${dollarRange(formats, next)} a day`}
+            label={t`Next ${next.days} days: about ${dollarRange(formats, next)} a day`}
             multiline
           >
             <div className={classes.ahead} style={{ flexGrow: next.days }}>
@@ -97,7 +99,7 @@ export function CostBars({ costs, bars, budgets }: Props) {
       <p className={classes.scale}>
         <span>{dayName(0)}</span>
         <span>
-          {next === null ? dayName(count - 1) : `Forecast to ${dayName(count - 1 + next.days)}`}
+          {next === null ? dayName(count - 1) : t`Forecast to ${dayName(count - 1 + next.days)}`}
         </span>
       </p>
       <ul className={classes.legend}>
@@ -110,7 +112,7 @@ export function CostBars({ costs, bars, budgets }: Props) {
         {bars.length > COLOURS.length && (
           <li>
             <span className={classes.swatch} style={{ background: OTHERS }} aria-hidden />
-            {formats.number(bars.length - COLOURS.length)} others
+            {t`${formats.number(bars.length - COLOURS.length)} others`}
           </li>
         )}
         {limits.map((each) => (
@@ -129,9 +131,9 @@ function limitText(
   { budget, usd }: { budget: BudgetItem; usd: number },
   isDrawn: boolean,
 ): string {
-  const perDay = budget.period === 'day' ? '' : `, which is ${dollars(formats, usd)} for each day`;
-  const outside = isDrawn ? '' : ' (above this chart)';
-  return `Budget: ${dollars(formats, budget.usd.limit ?? 0)} per ${budget.period}${perDay}${outside}`;
+  const perDay = budget.period === 'day' ? '' : t`, which is ${dollars(formats, usd)} for each day`;
+  const outside = isDrawn ? '' : t` (above this chart)`;
+  return t`Budget: ${dollars(formats, budget.usd.limit ?? 0)} per ${PERIOD_NAMES[budget.period]}${perDay}${outside}`;
 }
 
 /** What a budget leaves for each day of its period. */

@@ -1,4 +1,5 @@
 /** Spending day by day, by any dimension, with a forecast. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, SegmentedControl, Select, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -17,21 +18,22 @@ import { CostBars } from './CostBars';
 import { CountLink } from './CountLink';
 import { figuresOf, runsBehind } from './figure-links';
 import classes from './overview.module.css';
+import { CURRENT_PERIOD, PERIOD_NAMES } from './period-words';
 
 const DIMENSIONS: { value: Dimension; label: string }[] = [
-  { value: 'flow', label: 'Flow' },
-  { value: 'model', label: 'Model' },
-  { value: 'agent', label: 'Agent' },
-  { value: 'tool', label: 'Tool' },
-  { value: 'connector', label: 'Connector' },
-  { value: 'person', label: 'Person' },
-  { value: 'tag', label: 'Tag' },
-  { value: 'project', label: 'Project' },
+  { value: 'flow', label: t`Flow` },
+  { value: 'model', label: t`Model` },
+  { value: 'agent', label: t`Agent` },
+  { value: 'tool', label: t`Tool` },
+  { value: 'connector', label: t`Connector` },
+  { value: 'person', label: t`Person` },
+  { value: 'tag', label: t`Tag` },
+  { value: 'project', label: t`Project` },
 ];
 const PERIODS = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
+  { value: '7', label: t`7 days` },
+  { value: '30', label: t`30 days` },
+  { value: '90', label: t`90 days` },
 ];
 const NO_BUDGETS: BudgetItem[] = [];
 
@@ -60,9 +62,9 @@ export default function CostsTab() {
   return (
     <div className={classes.column}>
       <div className={classes.choices}>
-        <SegmentedControl aria-label="Period" data={PERIODS} value={days} onChange={setDays} />
+        <SegmentedControl aria-label={t`Period`} data={PERIODS} value={days} onChange={setDays} />
         <Select
-          aria-label="Spending by"
+          aria-label={t`Spending by`}
           data={DIMENSIONS}
           value={by}
           allowDeselect={false}
@@ -74,22 +76,22 @@ export default function CostsTab() {
           href={costsFile(project.id, by, Number(days))}
           leftSection={<Download size={14} aria-hidden />}
         >
-          Download CSV
+          {t`Download CSV`}
         </Button>
       </div>
       {by === 'project' && (
         <Text size="sm" c="dimmed">
-          All projects of your organisation that you can open, with the playbooks that you may see.
+          {t`All projects of your organisation that you can open, with the playbooks that you may see.`}
         </Text>
       )}
       {sums.length === 0 ? (
-        <EmptyState icon={Coins} picture="chart" title="Nothing was spent in this period">
-          Requests to models and calls of tools are listed here with their tokens and cost.
+        <EmptyState icon={Coins} picture="chart" title={t`Nothing was spent in this period`}>
+          {t`Requests to models and calls of tools are listed here with their tokens and cost.`}
         </EmptyState>
       ) : (
         <>
           <Section
-            title={`${dollars(formats, costs.usd)} in ${days} days`}
+            title={t`${dollars(formats, costs.usd)} in ${days} days`}
             description={<Forecasts costs={costs} budgets={ofProject} />}
             framed
           >
@@ -136,16 +138,15 @@ function Forecasts({ costs, budgets }: { costs: Costs; budgets: BudgetItem[] }) 
   if (costs.forecasts.length === 0)
     return (
       <>
-        A forecast needs a whole week of spending. There are {formats.number(costs.history_days)}{' '}
-        whole days so far.
+        {t`A forecast needs a whole week of spending. There are ${formats.number(costs.history_days)} whole days so far.`}
       </>
     );
   const words = costs.forecasts.map(({ days, usd, low, high }) => {
     const band =
       low === null || high === null
-        ? 'too few past forecasts for a range'
-        : `${dollars(formats, low)} to ${dollars(formats, high)}`;
-    return `Next ${days} days: about ${dollars(formats, usd)} (${band}).`;
+        ? t`too few past forecasts for a range`
+        : t`${dollars(formats, low)} to ${dollars(formats, high)}`;
+    return t`Next ${days} days: about ${dollars(formats, usd)} (${band}).`;
   });
   const resets = budgets.flatMap((budget) => resetText(formats, budget));
   return <>{[...words, ...resets].join(' ')}</>;
@@ -156,7 +157,9 @@ function resetText(formats: Formats, { period, usd, expected, resets_at }: Budge
   if (usd.limit === null || expected === null) return [];
   const isOver = expected.usd > usd.limit;
   return [
-    `Until the budget of ${dollars(formats, usd.limit)} per ${period} resets on ${formats.date(resets_at)}: about ${dollarRange(formats, expected)}${isOver ? ', more than the budget' : ''}.`,
+    isOver
+      ? t`Until the budget of ${dollars(formats, usd.limit)} per ${PERIOD_NAMES[period]} resets on ${formats.date(resets_at)}: about ${dollarRange(formats, expected)}, more than the budget.`
+      : t`Until the budget of ${dollars(formats, usd.limit)} per ${PERIOD_NAMES[period]} resets on ${formats.date(resets_at)}: about ${dollarRange(formats, expected)}.`,
   ];
 }
 
@@ -172,18 +175,18 @@ function SumTable({ by, since, sums, budgets }: SumTableProps) {
   const project = useProject();
   const formats = useFormats();
   return (
-    <Section title="Sums" framed>
+    <Section title={t`Sums`} framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={classes.scroller} role="group" aria-label="Sums" tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label={t`Sums`} tabIndex={0}>
         <table className={classes.table}>
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Spent</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Requests and calls</th>
-              {budgets.length > 0 && <th scope="col">Budget</th>}
+              <th scope="col">{t`Name`}</th>
+              <th scope="col">{t`Spent`}</th>
+              <th scope="col">{t`Tokens`}</th>
+              <th scope="col">{t`Requests and calls`}</th>
+              {budgets.length > 0 && <th scope="col">{t`Budget`}</th>}
             </tr>
           </thead>
           <tbody>
@@ -246,16 +249,15 @@ function SumName({ sum, by, runs: list }: { sum: Sum; by: Dimension; runs: strin
 function Count({ sum, runs: list }: { sum: Sum; runs: string | null }) {
   const formats = useFormats();
   if (list === null) return <>{formats.number(sum.count)}</>;
-  return <CountLink count={sum.count} of={`runs of ${sum.title}`} to={list} />;
+  return <CountLink count={sum.count} of={t`runs of ${sum.title}`} to={list} />;
 }
 
 /** "$3.10 of $5.00 this week". */
 function usedText(formats: Formats, { usd, tokens, period }: BudgetItem): string {
-  const when = period === 'day' ? 'today' : `this ${period}`;
   const parts = [];
   if (usd.limit !== null)
-    parts.push(`${dollars(formats, usd.spent)} of ${dollars(formats, usd.limit)}`);
+    parts.push(t`${dollars(formats, usd.spent)} of ${dollars(formats, usd.limit)}`);
   if (tokens.limit !== null)
-    parts.push(`${compact(formats, tokens.spent)} of ${compact(formats, tokens.limit)} tokens`);
-  return `${parts.join(', ')} ${when}`;
+    parts.push(t`${compact(formats, tokens.spent)} of ${compact(formats, tokens.limit)} tokens`);
+  return `${parts.join(', ')} ${CURRENT_PERIOD[period]}`;
 }

@@ -1,9 +1,12 @@
 /** What one flow or one connector did lately: day by day, by version, how it failed, and whether a service is away. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, SegmentedControl, Text, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Activity, Unplug } from 'lucide-react';
 import { useState } from 'react';
+import { insideSentence } from '@/language';
 import { type Detail, type DetailSums, detailQuery } from '@/api/observe';
 import { projectPath, useProject } from '@/app/project';
 import { compact, dollars } from '@/components/amounts';
@@ -21,9 +24,9 @@ import { listOf, runsBehind } from './figure-links';
 import classes from './overview.module.css';
 
 const PERIODS = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
+  { value: '7', label: t`7 days` },
+  { value: '30', label: t`30 days` },
+  { value: '90', label: t`90 days` },
 ];
 const DAY = 86_400_000;
 const WEEK = 7;
@@ -37,13 +40,13 @@ export function DetailPage({ kind, name }: { kind: Detail['kind']; name: string 
   return (
     <Page
       title={found?.title ?? name}
-      description={kind === 'flow' ? 'What this flow did and cost.' : 'Calls to this connection.'}
+      description={kind === 'flow' ? t`What this flow did and cost.` : t`Calls to this connection.`}
       width="full"
-      parent={{ label: 'Overview', to: projectPath(project.id, 'overview') }}
+      parent={{ label: t`Overview`, to: projectPath(project.id, 'overview') }}
       actions={
         own !== null && (
           <Anchor component={Link} to={projectPath(project.id, own)} size="sm">
-            {kind === 'flow' ? 'Open the flow' : 'Open connections'}
+            {kind === 'flow' ? t`Open the flow` : t`Open connections`}
           </Anchor>
         )
       }
@@ -51,7 +54,7 @@ export function DetailPage({ kind, name }: { kind: Detail['kind']; name: string 
       <div className={classes.column}>
         <SegmentedControl
           className={classes.period}
-          aria-label="Period"
+          aria-label={t`Period`}
           data={PERIODS}
           value={days}
           onChange={setDays}
@@ -69,22 +72,25 @@ export function DetailPage({ kind, name }: { kind: Detail['kind']; name: string 
 function Found({ found, days }: { found: Detail; days: number }) {
   const formats = useFormats();
   const isFlow = found.kind === 'flow';
-  const counted = isFlow ? 'Runs' : 'Calls';
+  const counted = isFlow ? t`Runs` : t`Calls`;
   return (
     <>
       <OutageList found={found} formats={formats} />
       {found.days.length === 0 ? (
-        <EmptyState icon={Activity} title={`No ${counted.toLowerCase()} in the last ${days} days`}>
+        <EmptyState
+          icon={Activity}
+          title={t`No ${insideSentence(counted)} in the last ${days} days`}
+        >
           {isFlow
-            ? 'When it runs, you see its runs, errors, time and cost here, day by day.'
-            : 'When an agent or a playbook uses this connection, you see its calls, errors and outages here, day by day.'}
+            ? t`When it runs, you see its runs, errors, time and cost here, day by day.`
+            : t`When an agent or a playbook uses this connection, you see its calls, errors and outages here, day by day.`}
         </EmptyState>
       ) : (
         <>
           <Tiles found={found} formats={formats} counted={counted} />
           <Section
-            title="Day by day"
-            description={`Bars count ${counted.toLowerCase()}; the red part failed. Days are those of UTC.`}
+            title={t`Day by day`}
+            description={t`Bars count ${insideSentence(counted)}; the red part failed. Days are those of UTC.`}
             framed
           >
             <DayBars found={found} days={days} formats={formats} counted={counted} />
@@ -92,13 +98,13 @@ function Found({ found, days }: { found: Detail; days: number }) {
           <div className={classes.tables}>
             {isFlow && (
               <SumTable
-                title="Versions"
+                title={t`Versions`}
                 counted={counted}
                 formats={formats}
                 rows={found.versions.map((each) => ({
                   key: String(each.revision),
-                  name: each.revision === 0 ? 'No playbook' : `Revision ${each.revision}`,
-                  title: each.revision === 0 ? 'No playbook' : `Revision ${each.revision}`,
+                  name: each.revision === 0 ? t`No playbook` : t`Revision ${each.revision}`,
+                  title: each.revision === 0 ? t`No playbook` : t`Revision ${each.revision}`,
                   counted: { ...ownRuns(found), revision: String(each.revision) },
                   sums: each,
                 }))}
@@ -113,7 +119,7 @@ function Found({ found, days }: { found: Detail; days: number }) {
       )}
       {!found.is_complete && (
         <Text size="xs" c="dimmed">
-          Steward is still counting earlier runs.
+          {t`Steward is still counting earlier runs.`}
         </Text>
       )}
     </>
@@ -128,24 +134,33 @@ function OutageList({ found, formats }: { found: Detail; formats: Formats }) {
       color="red"
       variant="light"
       icon={<Unplug size={16} aria-hidden />}
-      title={`${each.connector} is failing`}
+      title={t`${each.connector} is failing`}
     >
-      <Anchor
-        component={Link}
-        to={runsBehind(
-          project.id,
-          { used: 'connector', name: each.connector, failed: 'true', since: each.since },
-          'failed',
-        )}
-        inherit
-      >
-        {plural(formats, each.failed_runs, 'run')} failed
-      </Anchor>{' '}
-      since {formats.dateTime(each.since)}. In that time {plural(formats, each.calls, 'call')}{' '}
-      failed and none succeeded. Latest error: {codeText(each.code)}.{' '}
+      <Trans>
+        <Anchor
+          component={Link}
+          to={runsBehind(
+            project.id,
+            { used: 'connector', name: each.connector, failed: 'true', since: each.since },
+            'failed',
+          )}
+          inherit
+        >
+          {plural(each.failed_runs, {
+            one: `${formats.number(each.failed_runs)} run failed`,
+            other: `${formats.number(each.failed_runs)} runs failed`,
+          })}
+        </Anchor>{' '}
+        since {formats.dateTime(each.since)}.{' '}
+        {plural(each.calls, {
+          one: `In that time ${formats.number(each.calls)} call failed and none succeeded.`,
+          other: `In that time ${formats.number(each.calls)} calls failed and none succeeded.`,
+        })}{' '}
+        Latest error: {codeText(each.code)}.{' '}
+      </Trans>
       {each.last_run_id !== '' && (
         <Anchor component={Link} to={projectPath(project.id, 'runs', each.last_run_id)} inherit>
-          Latest failed run
+          {t`Latest failed run`}
         </Anchor>
       )}
     </Alert>
@@ -162,31 +177,34 @@ function Tiles({ found, formats, counted }: { found: Detail; formats: Formats; c
     <dl className={classes.tiles}>
       <Tile label={counted} value={formats.number(total.count)} to={runs()} />
       <Tile
-        label="Failed"
+        label={t`Failed`}
         to={runs({ failed: 'true' })}
         value={formats.number(total.errors)}
         note={`${(rate * 100).toFixed(1)}%`}
         bad={total.errors > 0}
       />
-      <Tile label="Mean time" value={meanText(total)} to={runs()} />
+      <Tile label={t`Mean time`} value={meanText(total)} to={runs()} />
       {latest.median_ms !== null && latest.slow_ms !== null && (
         <Tile
-          label="Median time"
+          label={t`Median time`}
           to={runsBehind(project.id, { flow: found.name }, 'done')}
           value={durationText(latest.median_ms)}
-          note={`19 of 20 below ${durationText(latest.slow_ms)}; latest ${formats.number(latest.runs)} runs`}
+          note={t`19 of 20 below ${durationText(latest.slow_ms)}; latest ${formats.number(latest.runs)} runs`}
         />
       )}
-      <Tile label="Tokens" value={compact(formats, total.tokens)} to={costs} />
-      <Tile label="Spent" value={dollars(formats, total.usd)} to={costs} />
+      <Tile label={t`Tokens`} value={compact(formats, total.tokens)} to={costs} />
+      <Tile label={t`Spent`} value={dollars(formats, total.usd)} to={costs} />
       {found.kind === 'flow' && (
         <Tile
-          label="Undone"
+          label={t`Undone`}
           to={runsBehind(project.id, { flow: found.name })}
           value={
             latest.changes === 0 ? '–' : `${((latest.undone / latest.changes) * 100).toFixed(0)}%`
           }
-          note={`${formats.number(latest.undone)} of ${plural(formats, latest.changes, 'change')}`}
+          note={plural(latest.changes, {
+            one: `${formats.number(latest.undone)} of ${formats.number(latest.changes)} change`,
+            other: `${formats.number(latest.undone)} of ${formats.number(latest.changes)} changes`,
+          })}
         />
       )}
     </dl>
@@ -227,14 +245,14 @@ function DayBars({ found, days, formats, counted }: DayProps) {
     formats.date(`${new Date(start + index * DAY).toISOString().slice(0, 10)}T12:00:00Z`);
   return (
     <>
-      <div className={classes.bars} role="img" aria-label="By day; the table below has the sums">
+      <div className={classes.bars} role="img" aria-label={t`By day; the table below has the sums`}>
         {all.map((each, index) => {
           const count = each?.count ?? 0;
           const errors = each?.errors ?? 0;
           return (
             <Tooltip
               key={dayName(index)}
-              label={`${dayName(index)}: ${formats.number(count)} ${counted.toLowerCase()}, ${formats.number(errors)} failed, mean ${rollingText(all, index)} over 7 days`}
+              label={t`${dayName(index)}: ${formats.number(count)} ${insideSentence(counted)}, ${formats.number(errors)} failed, mean ${rollingText(all, index)} over 7 days`}
             >
               <div className={classes.bar}>
                 <span className={classes.failed} style={{ height: `${(errors / most) * 100}%` }} />
@@ -281,17 +299,17 @@ function DayTable({ found, all, dayName, formats, counted }: DayTableProps) {
     .reverse()
     .slice(0, WEEK);
   return (
-    <Scroller label="Latest days">
+    <Scroller label={t`Latest days`}>
       <table className={classes.table}>
         <thead>
           <tr>
-            <th scope="col">Day</th>
+            <th scope="col">{t`Day`}</th>
             <th scope="col">{counted}</th>
-            <th scope="col">Failed</th>
-            <th scope="col">Mean time</th>
-            <th scope="col">Mean of 7 days</th>
-            <th scope="col">Tokens</th>
-            <th scope="col">Spent</th>
+            <th scope="col">{t`Failed`}</th>
+            <th scope="col">{t`Mean time`}</th>
+            <th scope="col">{t`Mean of 7 days`}</th>
+            <th scope="col">{t`Tokens`}</th>
+            <th scope="col">{t`Spent`}</th>
           </tr>
         </thead>
         <tbody>
@@ -308,7 +326,7 @@ function DayTable({ found, all, dayName, formats, counted }: DayTableProps) {
               <td data-bad={each.errors > 0 || undefined}>
                 <CountLink
                   count={each.errors}
-                  of={`failed, ${dayName(index)}`}
+                  of={t`failed, ${dayName(index)}`}
                   to={runs(index, { failed: 'true' })}
                 />
               </td>
@@ -329,8 +347,4 @@ function rollingText(all: (DetailSums | undefined)[], index: number): string {
   const count = week.reduce((sum, each) => sum + (each?.count ?? 0), 0);
   const seconds = week.reduce((sum, each) => sum + (each?.seconds ?? 0), 0);
   return count === 0 ? '–' : durationText((seconds / count) * 1000);
-}
-
-function plural(formats: Formats, count: number, word: string): string {
-  return `${formats.number(count)} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,5 @@
 /** Tables of one flow or one connector: its versions, what it used, how it failed. */
+import { plural, t } from '@lingui/core/macro';
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -17,12 +18,12 @@ export function Failures({ found, formats }: { found: Detail; formats: Formats }
   const project = useProject();
   if (found.failures.length === 0) return null;
   return (
-    <Section title="How it failed" framed>
+    <Section title={t`How it failed`} framed>
       <ul className={classes.failing}>
         {found.failures.map(({ where, code, times, last_run_id }) => (
           <li key={`${where} ${code}`}>
             <span>
-              {where === '' ? 'Runs' : where}: {codeText(code)}
+              {where === '' ? t`Runs` : where}: {codeText(code)}
             </span>
             <span>
               <Anchor
@@ -30,7 +31,10 @@ export function Failures({ found, formats }: { found: Detail; formats: Formats }
                 to={runsBehind(project.id, failedRuns(found, where, code))}
                 inherit
               >
-                {formats.number(times)} {times === 1 ? 'time' : 'times'}
+                {plural(times, {
+                  one: `${formats.number(times)} time`,
+                  other: `${formats.number(times)} times`,
+                })}
               </Anchor>
               {last_run_id !== '' && (
                 <>
@@ -40,7 +44,7 @@ export function Failures({ found, formats }: { found: Detail; formats: Formats }
                     to={projectPath(project.id, 'runs', last_run_id)}
                     inherit
                   >
-                    Latest run
+                    {t`Latest run`}
                   </Anchor>
                 </>
               )}
@@ -68,10 +72,10 @@ function failedRuns(found: Detail, where: string, code: string): Counted {
 }
 
 const PART_TITLES: Record<string, string> = {
-  flow: 'Flows that call it',
-  model: 'Models',
-  tool: 'Tools',
-  agent: 'Agents',
+  flow: t`Flows that call it`,
+  model: t`Models`,
+  tool: t`Tools`,
+  agent: t`Agents`,
 };
 
 export function Parts({ found, kind, formats }: { found: Detail; kind: string; formats: Formats }) {
@@ -93,7 +97,7 @@ export function Parts({ found, kind, formats }: { found: Detail; kind: string; f
   return (
     <SumTable
       title={PART_TITLES[kind] ?? kind}
-      counted="Times"
+      counted={t`Times`}
       formats={formats}
       rows={rows.map((part) => ({
         key: part.name,
@@ -129,11 +133,11 @@ export function SumTable({ title, counted, formats, rows }: SumTableProps) {
         <table className={classes.table}>
           <thead>
             <tr>
-              <th scope="col">Name</th>
+              <th scope="col">{t`Name`}</th>
               <th scope="col">{counted}</th>
-              <th scope="col">Failed</th>
-              <th scope="col">Mean time</th>
-              <th scope="col">Spent</th>
+              <th scope="col">{t`Failed`}</th>
+              <th scope="col">{t`Mean time`}</th>
+              <th scope="col">{t`Spent`}</th>
             </tr>
           </thead>
           <tbody>
@@ -150,7 +154,7 @@ export function SumTable({ title, counted, formats, rows }: SumTableProps) {
                 <td data-bad={sums.errors > 0 || undefined}>
                   <CountLink
                     count={sums.errors}
-                    of={`failed, ${named}`}
+                    of={t`failed, ${named}`}
                     to={runsBehind(project.id, { ...which, failed: 'true' })}
                   />
                 </td>
@@ -182,5 +186,5 @@ export function meanText({ count, seconds }: DetailSums): string {
 /** "http-503" as "answered 503"; other codes are what they are. */
 export function codeText(code: string): string {
   const status = /^http-(\d{3})$/.exec(code)?.[1];
-  return status === undefined ? code : `answered ${status}`;
+  return status === undefined ? code : t`answered ${status}`;
 }

@@ -1,4 +1,6 @@
 /** Tiles, a heat map of flows by hour, what costs most and what fails. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, SegmentedControl, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -21,19 +23,20 @@ import { CountLink } from './CountLink';
 import { detailPage, figuresOf, runsBehind } from './figure-links';
 import { HeatMap } from './HeatMap';
 import classes from './overview.module.css';
+import { CURRENT_PERIOD } from './period-words';
 
 const MINUTE = 60_000;
 const PERIODS = [
-  { value: '24', label: 'Last 24 hours' },
-  { value: '168', label: 'Last 7 days' },
-  { value: '720', label: 'Last 30 days' },
+  { value: '24', label: t`Last 24 hours` },
+  { value: '168', label: t`Last 7 days` },
+  { value: '720', label: t`Last 30 days` },
 ];
 const KINDS: { kind: Ranked['kind']; title: string; counted: string }[] = [
-  { kind: 'flow', title: 'Flows and playbooks', counted: 'Runs' },
-  { kind: 'model', title: 'Models', counted: 'Requests' },
-  { kind: 'agent', title: 'Agents', counted: 'Steps' },
-  { kind: 'connector', title: 'Connectors', counted: 'Calls' },
-  { kind: 'tool', title: 'Tools', counted: 'Calls' },
+  { kind: 'flow', title: t`Flows and playbooks`, counted: t`Runs` },
+  { kind: 'model', title: t`Models`, counted: t`Requests` },
+  { kind: 'agent', title: t`Agents`, counted: t`Steps` },
+  { kind: 'connector', title: t`Connectors`, counted: t`Calls` },
+  { kind: 'tool', title: t`Tools`, counted: t`Calls` },
 ];
 
 export function FiguresTab() {
@@ -69,7 +72,7 @@ function Followed({ project, hours, onHours, retry }: FollowedProps) {
     <div className={classes.column}>
       <div className={classes.choices}>
         <SegmentedControl
-          aria-label="Period"
+          aria-label={t`Period`}
           data={PERIODS}
           value={hours}
           onChange={onHours}
@@ -79,13 +82,13 @@ function Followed({ project, hours, onHours, retry }: FollowedProps) {
       </div>
       {!figures.is_complete && (
         <Text size="sm" c="dimmed" role="status">
-          Older runs are still being counted. The figures grow until that is done.
+          {t`Older runs are still being counted. The figures grow until that is done.`}
         </Text>
       )}
       <Tiles figures={figures} projectId={project.id} />
       {isEmpty ? (
-        <EmptyState icon={Gauge} picture="chart" title="No runs in this period">
-          Ask a question in the chat or run a playbook. Its duration, cost and errors appear here.
+        <EmptyState icon={Gauge} picture="chart" title={t`No runs in this period`}>
+          {t`Ask a question in the chat or run a playbook. Its duration, cost and errors appear here.`}
         </EmptyState>
       ) : (
         <>
@@ -111,9 +114,9 @@ function Followed({ project, hours, onHours, retry }: FollowedProps) {
 }
 
 function Freshness({ state, hasFailed }: { state: MetricsState; hasFailed: boolean }) {
-  let words = 'Live';
-  if (hasFailed) words = 'Steward does not answer. These are the last figures.';
-  else if (state !== 'pushed') words = 'Refreshed every 5 seconds';
+  let words = t`Live`;
+  if (hasFailed) words = t`Steward does not answer. These are the last figures.`;
+  else if (state !== 'pushed') words = t`Refreshed every 5 seconds`;
   return (
     <Text size="sm" c="dimmed" role="status">
       {words}
@@ -138,66 +141,75 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
   return (
     <dl className={classes.tiles}>
       <Tile
-        label="Running now"
+        label={t`Running now`}
         value={formats.number(count('running'))}
-        note={`${counted(formats.number(figures.queue.workers), 'worker')} busy`}
+        note={plural(figures.queue.workers, {
+          one: `${formats.number(figures.queue.workers)} worker busy`,
+          other: `${formats.number(figures.queue.workers)} workers busy`,
+        })}
         to={`${projectPath(projectId, 'runs')}?status=active`}
       />
       <Tile
-        label="Queued"
+        label={t`Queued`}
         value={formats.number(count('queued'))}
-        note={sinceText('The oldest waits', figures.queue.oldest_at, moment)}
+        note={sinceText(t`The oldest waits`, figures.queue.oldest_at, moment)}
         to={`${projectPath(projectId, 'runs')}?status=queued`}
       />
       <Tile
-        label="Waiting for people"
+        label={t`Waiting for people`}
         value={formats.number(count('waiting_for_approval', 'blocked', 'reviewing'))}
-        note="Approvals, questions and budgets"
+        note={t`Approvals, questions and budgets`}
         to={`${projectPath(projectId, 'runs')}?status=waiting`}
       />
       <Tile
-        label="Approvals"
+        label={t`Approvals`}
         value={formats.number(figures.approvals.waiting)}
-        note={sinceText('The oldest waits', figures.approvals.oldest_at, moment)}
+        note={sinceText(t`The oldest waits`, figures.approvals.oldest_at, moment)}
         to={projectPath(projectId, 'inbox')}
       />
       <Tile
-        label="Runs ended"
+        label={t`Runs ended`}
         value={formats.number(now.runs)}
         note={compared(change(now.runs, before.runs))}
         to={runsBehind(projectId, { since })}
       />
       <Tile
-        label="Succeeded"
+        label={t`Succeeded`}
         value={
           now.runs === 0 ? '–' : percent.format((now.runs - now.failed - now.cancelled) / now.runs)
         }
-        note={`${formats.number(now.cancelled)} cancelled`}
+        note={t`${formats.number(now.cancelled)} cancelled`}
         to={runsBehind(projectId, { since }, 'done')}
       />
       <Tile
-        label="Failed"
+        label={t`Failed`}
         value={percent.format(rate)}
-        note={counted(formats.number(now.failed), 'run')}
+        note={plural(now.failed, {
+          one: `${formats.number(now.failed)} run`,
+          other: `${formats.number(now.failed)} runs`,
+        })}
         isBad={now.failed > 0}
         to={runsBehind(projectId, { since }, 'failed')}
       />
       <Tile
-        label="Spent"
+        label={t`Spent`}
         value={dollars(formats, now.usd + figures.live_usd)}
         note={compared(change(now.usd, before.usd))}
         to={`${projectPath(projectId, 'overview')}?tab=costs`}
       />
       <Tile
-        label="Spent today (UTC)"
+        label={t`Spent today (UTC)`}
         value={dollars(formats, figures.today_usd + figures.live_usd)}
         note={budgetText(formats, budgets) ?? underWayText(formats, figures.live_usd)}
         to={`${projectPath(projectId, 'overview')}?tab=${budgets.length > 0 ? 'budgets' : 'costs'}`}
       />
       <Tile
-        label="Tokens"
+        label={t`Tokens`}
         value={compact(formats, now.tokens)}
-        note={counted(formats.number(now.calls), 'tool call')}
+        note={plural(now.calls, {
+          one: `${formats.number(now.calls)} tool call`,
+          other: `${formats.number(now.calls)} tool calls`,
+        })}
         to={`${projectPath(projectId, 'overview')}?tab=costs`}
       />
     </dl>
@@ -205,7 +217,7 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
 }
 
 function underWayText(formats: Formats, usd: number): string {
-  return `${dollars(formats, usd)} of it by runs under way`;
+  return t`${dollars(formats, usd)} of it by runs under way`;
 }
 
 /** "$12.30 of $50.00 this month", of the budget of the project of which least is left. */
@@ -214,21 +226,17 @@ function budgetText(formats: Formats, budgets: BudgetItem[]): string | null {
   const [first] = [...budgets].sort((a, b) => use(b) - use(a));
   if (first === undefined) return null;
   const { usd, period } = first;
-  return `${dollars(formats, usd.spent)} of ${dollars(formats, usd.limit ?? 0)} ${period === 'day' ? 'today' : `this ${period}`}`;
+  return t`${dollars(formats, usd.spent)} of ${dollars(formats, usd.limit ?? 0)} ${CURRENT_PERIOD[period]}`;
 }
 
 /** "The oldest waits 3 h", by the clock of this page. */
 function sinceText(words: string, moment: string | null, now: number): string {
-  if (moment === null) return 'None waits';
+  if (moment === null) return t`None waits`;
   return `${words} ${durationText(Math.max(0, now - Date.parse(moment)))}`;
 }
 
-function counted(count: string, noun: string): string {
-  return count === '1' ? `1 ${noun}` : `${count} ${noun}s`;
-}
-
 function compared(difference: string | null): string {
-  return difference === null ? 'Nothing before to compare' : `${difference} against before`;
+  return difference === null ? t`Nothing before to compare` : t`${difference} against before`;
 }
 
 interface TileProps {
@@ -263,34 +271,36 @@ function Failing({ figures, projectId }: { figures: Overview; projectId: string 
   const formats = useFormats();
   if (figures.failing.length === 0) return null;
   return (
-    <Section title="Failing" framed>
+    <Section title={t`Failing`} framed>
       <ul className={classes.failing}>
         {figures.failing.map((each) => (
           <li key={each.flow}>
             <span>
-              <Anchor
-                component={Link}
-                to={projectPath(projectId, detailPage('flow', each.flow))}
-                fw={700}
-                inherit
-              >
-                {each.title}
-              </Anchor>
-              :{' '}
-              <CountLink
-                count={each.failed}
-                of={`failed runs of ${each.title}`}
-                to={runsBehind(projectId, { flow: each.flow, since: figures.since }, 'failed')}
-              />{' '}
-              of {formats.number(each.runs)} runs failed.
+              <Trans>
+                <Anchor
+                  component={Link}
+                  to={projectPath(projectId, detailPage('flow', each.flow))}
+                  fw={700}
+                  inherit
+                >
+                  {each.title}
+                </Anchor>
+                :{' '}
+                <CountLink
+                  count={each.failed}
+                  of={t`failed runs of ${each.title}`}
+                  to={runsBehind(projectId, { flow: each.flow, since: figures.since }, 'failed')}
+                />{' '}
+                of {formats.number(each.runs)} runs failed.
+              </Trans>
             </span>
             <Anchor
               component={Link}
               to={`${projectPath(projectId, 'runs', each.last_run_id)}?tab=trace`}
               size="sm"
-              aria-label={`Open the latest failed run of ${each.title}`}
+              aria-label={t`Open the latest failed run of ${each.title}`}
             >
-              Open the latest
+              {t`Open the latest`}
             </Anchor>
           </li>
         ))}
@@ -303,24 +313,26 @@ function FailingTriggers({ figures, projectId }: { figures: Overview; projectId:
   const formats = useFormats();
   if (figures.triggers.length === 0) return null;
   return (
-    <Section title="Failing triggers" framed>
+    <Section title={t`Failing triggers`} framed>
       <ul className={classes.failing}>
         {figures.triggers.map((each) => (
           <li key={each.id}>
             <span>
-              <strong>
-                {each.playbook}, {each.name}
-              </strong>
-              : {each.why || 'No event for longer than expected.'} Since{' '}
-              {formats.dateTime(each.since)}.
+              <Trans>
+                <strong>
+                  {each.playbook}, {each.name}
+                </strong>
+                : {each.why || t`No event for longer than expected.`} Since{' '}
+                {formats.dateTime(each.since)}.
+              </Trans>
             </span>
             <Anchor
               component={Link}
               to={`${projectPath(projectId, 'triggers')}?trigger=${each.id}`}
               size="sm"
-              aria-label={`Open the trigger ${each.name} of ${each.playbook}`}
+              aria-label={t`Open the trigger ${each.name} of ${each.playbook}`}
             >
-              Open
+              {t`Open`}
             </Anchor>
           </li>
         ))}
@@ -354,12 +366,12 @@ function RankedTable({ title, counted, rows, projectId, since }: RankedProps) {
         <table className={classes.table}>
           <thead>
             <tr>
-              <th scope="col">Name</th>
+              <th scope="col">{t`Name`}</th>
               <th scope="col">{counted}</th>
-              <th scope="col">Errors</th>
-              <th scope="col">Mean time</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Spent</th>
+              <th scope="col">{t`Errors`}</th>
+              <th scope="col">{t`Mean time`}</th>
+              <th scope="col">{t`Tokens`}</th>
+              <th scope="col">{t`Spent`}</th>
             </tr>
           </thead>
           <tbody>
@@ -374,7 +386,7 @@ function RankedTable({ title, counted, rows, projectId, since }: RankedProps) {
                 <td data-bad={row.errors > 0 || undefined}>
                   <CountLink
                     count={row.errors}
-                    of={`errors, ${row.title}`}
+                    of={t`errors, ${row.title}`}
                     to={runs(row, 'true')}
                   />
                 </td>

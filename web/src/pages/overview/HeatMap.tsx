@@ -1,4 +1,5 @@
 /** Flows by hour or day: the darker a cell, the more tokens, or runs where no model was asked. */
+import { plural, t } from '@lingui/core/macro';
 import { Anchor, Tooltip, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { CSSProperties } from 'react';
@@ -48,10 +49,10 @@ export function HeatMap({ figures }: { figures: Overview }) {
     until: new Date(start + (index + 1) * step).toISOString(),
   });
   return (
-    <Section title={byTokens ? 'Tokens by flow and time' : 'Runs by flow and time'} framed>
+    <Section title={byTokens ? t`Tokens by flow and time` : t`Runs by flow and time`} framed>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={classes.scroller} role="group" aria-label="Flows by time" tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label={t`Flows by time`} tabIndex={0}>
         <table className={classes.heat}>
           <tbody>
             {[...rows].map(([flow, cells]) => (
@@ -66,7 +67,10 @@ export function HeatMap({ figures }: { figures: Overview }) {
                   </Anchor>
                 </th>
                 {cells.map((cell, index) => {
-                  const words = `${moment(index)}: ${formats.number(cell.runs)} ${cell.runs === 1 ? 'run' : 'runs'}, ${formats.number(cell.errors)} failed, ${compact(formats, cell.tokens)} tokens`;
+                  const words = plural(cell.runs, {
+                    one: `${moment(index)}: ${formats.number(cell.runs)} run, ${formats.number(cell.errors)} failed, ${compact(formats, cell.tokens)} tokens`,
+                    other: `${moment(index)}: ${formats.number(cell.runs)} runs, ${formats.number(cell.errors)} failed, ${compact(formats, cell.tokens)} tokens`,
+                  });
                   return (
                     // Cells have no identity but their place.
                     <td key={index}>

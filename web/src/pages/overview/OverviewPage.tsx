@@ -1,4 +1,5 @@
 /** What runs, waits, failed and cost lately, what is spent on what, and alerts about it. */
+import { t } from '@lingui/core/macro';
 import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -13,10 +14,10 @@ const BudgetsTab = lazy(() => import('./BudgetsTab'));
 const AlertsTab = lazy(() => import('./AlertsTab'));
 
 const TABS = [
-  { id: 'figures', label: 'Figures' },
-  { id: 'costs', label: 'Costs' },
-  { id: 'budgets', label: 'Budgets' },
-  { id: 'alerts', label: 'Alerts' },
+  { id: 'figures', label: t`Figures` },
+  { id: 'costs', label: t`Costs` },
+  { id: 'budgets', label: t`Budgets` },
+  { id: 'alerts', label: t`Alerts` },
 ];
 
 export default function OverviewPage() {
@@ -32,8 +33,8 @@ export default function OverviewPage() {
       }
     >
       <Page
-        title="Overview"
-        description="What runs did, how long they took and what they cost."
+        title={t`Overview`}
+        description={t`What runs did, how long they took and what they cost.`}
         width="full"
         toolbar={<TabStrip tabs={TABS} value={tab} />}
       >

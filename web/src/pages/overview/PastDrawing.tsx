@@ -1,4 +1,6 @@
 /** What a rule would have done in the last 28 days: in words, and as a line with its limit. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Text } from '@mantine/core';
 import type { Past } from '@/api/alerts';
 import { useFormats } from '@/components/format';
@@ -34,8 +36,7 @@ export function PastDrawing({ past, figure, isUnusual }: Props) {
       </Text>
       {isUnusual && days !== null && days < LEARNING_DAYS && (
         <Text size="sm" c="dimmed">
-          There are {formats.number(days)} of {LEARNING_DAYS} days of history. Until then the rule
-          cannot tell what is unusual and does not fire.
+          {t`There are ${formats.number(days)} of ${LEARNING_DAYS} days of history. Until then the rule cannot tell what is unusual and does not fire.`}
         </Text>
       )}
       <svg
@@ -43,7 +44,7 @@ export function PastDrawing({ past, figure, isUnusual }: Props) {
         preserveAspectRatio="none"
         className={classes.drawing ?? ''}
         role="img"
-        aria-label={`The figure over 28 days, at most ${amountOf(formats, figure, Math.max(0, ...numbers(values)))}`}
+        aria-label={t`The figure over 28 days, at most ${amountOf(formats, figure, Math.max(0, ...numbers(values)))}`}
       >
         {past.episodes.map((each) => {
           const left = at(each.first);
@@ -65,9 +66,11 @@ export function PastDrawing({ past, figure, isUnusual }: Props) {
       <p className={classes.scale}>
         <span>{formats.date(past.since)}</span>
         <span>
-          {past.flow_title !== null && `${past.flow_title} · `}dashed: limit · shaded: alert open
+          <Trans>
+            {past.flow_title !== null && `${past.flow_title} · `}dashed: limit · shaded: alert open
+          </Trans>
         </span>
-        <span>now</span>
+        <span>{t`now`}</span>
       </p>
       {latest.length > 0 && (
         <ul className={classes.moments}>
@@ -78,7 +81,7 @@ export function PastDrawing({ past, figure, isUnusual }: Props) {
               {amountOf(formats, figure, each.value)}
             </li>
           ))}
-          {past.times > latest.length && <li>{past.times - latest.length} earlier</li>}
+          {past.times > latest.length && <li>{t`${past.times - latest.length} earlier`}</li>}
         </ul>
       )}
     </div>
@@ -86,8 +89,11 @@ export function PastDrawing({ past, figure, isUnusual }: Props) {
 }
 
 function timesText(times: number): string {
-  if (times === 0) return 'Would not have fired in the last 28 days.';
-  return `Would have fired ${times === 1 ? 'once' : `${times} times`} in the last 28 days.`;
+  if (times === 0) return t`Would not have fired in the last 28 days.`;
+  return plural(times, {
+    one: `Would have fired once in the last 28 days.`,
+    other: `Would have fired ${times} times in the last 28 days.`,
+  });
 }
 
 function numbers(values: (number | null)[]): number[] {

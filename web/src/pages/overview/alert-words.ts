@@ -1,21 +1,24 @@
 /** Figures of alert rules in words and with their units. */
+import { plural, t } from '@lingui/core/macro';
 import type { AlertItem, Figure } from '@/api/alerts';
 import type { Formats } from '@/components/format';
 import { dollars } from '@/components/amounts';
 
-export const FIGURES: { value: Figure; label: string; unit: string }[] = [
-  { value: 'failed_runs', label: 'Failed runs', unit: 'runs' },
-  { value: 'error_rate', label: 'Error rate', unit: 'percent' },
-  { value: 'runs', label: 'Runs ended', unit: 'runs' },
-  { value: 'spend', label: 'Spend', unit: 'dollars' },
-  { value: 'tokens', label: 'Tokens', unit: 'tokens' },
-  { value: 'mean_duration', label: 'Mean duration', unit: 'seconds' },
-  { value: 'approvals_waiting', label: 'Approvals waiting', unit: 'approvals' },
-  { value: 'approval_age', label: 'Age of the oldest waiting approval', unit: 'hours' },
-  { value: 'forecast_7', label: 'Forecast spend, next 7 days', unit: 'dollars' },
-  { value: 'forecast_30', label: 'Forecast spend, next 30 days', unit: 'dollars' },
-  { value: 'budget_forecast', label: 'Budget expected to be used', unit: 'percent' },
-  { value: 'output_drift', label: 'Drift of outputs', unit: 'percent' },
+type Unit = 'runs' | 'percent' | 'dollars' | 'tokens' | 'seconds' | 'approvals' | 'hours';
+
+export const FIGURES: { value: Figure; label: string; unit: Unit }[] = [
+  { value: 'failed_runs', label: t`Failed runs`, unit: 'runs' },
+  { value: 'error_rate', label: t`Error rate`, unit: 'percent' },
+  { value: 'runs', label: t`Runs ended`, unit: 'runs' },
+  { value: 'spend', label: t`Spend`, unit: 'dollars' },
+  { value: 'tokens', label: t`Tokens`, unit: 'tokens' },
+  { value: 'mean_duration', label: t`Mean duration`, unit: 'seconds' },
+  { value: 'approvals_waiting', label: t`Approvals waiting`, unit: 'approvals' },
+  { value: 'approval_age', label: t`Age of the oldest waiting approval`, unit: 'hours' },
+  { value: 'forecast_7', label: t`Forecast spend, next 7 days`, unit: 'dollars' },
+  { value: 'forecast_30', label: t`Forecast spend, next 30 days`, unit: 'dollars' },
+  { value: 'budget_forecast', label: t`Budget expected to be used`, unit: 'percent' },
+  { value: 'output_drift', label: t`Drift of outputs`, unit: 'percent' },
 ];
 
 const INSTANT = new Set<string>([
@@ -42,13 +45,27 @@ export function isAboveOnly(figure: string): boolean {
   return figure.startsWith('approval') || figure === 'budget_forecast';
 }
 
-export function unitOf(figure: string): string {
-  return FIGURES.find(({ value }) => value === figure)?.unit ?? '';
+const UNITS: Record<Unit, string> = {
+  runs: t`runs`,
+  percent: t`percent`,
+  dollars: t`dollars`,
+  tokens: t`tokens`,
+  seconds: t`seconds`,
+  approvals: t`approvals`,
+  hours: t`hours`,
+};
+
+const unitOf = (figure: string) => FIGURES.find(({ value }) => value === figure)?.unit;
+
+export function unitName(figure: string): string {
+  const unit = unitOf(figure);
+  return unit === undefined ? '' : UNITS[unit];
 }
 
 export function amountOf(formats: Formats, figure: string, value: number | null): string {
-  if (value === null) return 'none';
-  if (isDrift(figure)) return value === 1 ? '1 change' : `${formats.number(value)} changes`;
+  if (value === null) return t`none`;
+  if (isDrift(figure))
+    return plural(value, { one: `1 change`, other: `${formats.number(value)} changes` });
   const rounded = formats.number(Math.round(value * 10) / 10);
   switch (unitOf(figure)) {
     case 'dollars':
@@ -84,8 +101,8 @@ export function pageOf(figure: string): string {
 }
 
 export const RESOLVED_WORDS: Record<NonNullable<AlertItem['resolved_why']>, string> = {
-  recovered: 'Back within its limit',
-  new_normal: 'Accepted as the new normal',
-  rule_changed: 'The rule was changed',
-  rule_deleted: 'The rule was deleted',
+  recovered: t`Back within its limit`,
+  new_normal: t`Accepted as the new normal`,
+  rule_changed: t`The rule was changed`,
+  rule_deleted: t`The rule was deleted`,
 };

@@ -1,4 +1,5 @@
 /** The overview from the document that is pushed: names with titles, the largest first. */
+import { t } from '@lingui/core/macro';
 import type { MetricsDocument } from '@/api/metrics';
 import type { Overview, Ranked, Totals } from '@/api/observe';
 import { UNNAMED_AGENT } from './figure-links';
@@ -61,7 +62,7 @@ function heatOf({ heat, hours }: MetricsDocument, start: number): Overview['heat
 
 function titleOf(kind: Ranked['kind'], name: string, title: (flow: string) => string): string {
   if (kind === 'flow') return title(name);
-  return kind === 'agent' && name === UNNAMED_AGENT ? 'Unnamed agents in flows' : name;
+  return kind === 'agent' && name === UNNAMED_AGENT ? t`Unnamed agents in flows` : name;
 }
 
 function rankedOf(

@@ -1,4 +1,5 @@
 /** Narrows the library: words, a folder, and whether what is put away is shown instead. */
+import { t } from '@lingui/core/macro';
 import { Group, SegmentedControl, Select } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { itemsOf } from '@/api/lists';
@@ -8,9 +9,9 @@ import { SearchField } from '@/components/SearchField';
 import { foldersOf } from './states';
 
 const SHELVES: { value: Shelf; label: string }[] = [
-  { value: 'used', label: 'In use' },
-  { value: 'archived', label: 'Archived' },
-  { value: 'deleted', label: 'Deleted' },
+  { value: 'used', label: t`In use` },
+  { value: 'archived', label: t`Archived` },
+  { value: 'deleted', label: t`Deleted` },
 ];
 
 interface Props {
@@ -29,24 +30,24 @@ export function Filters({ filter, onText, onFolder, onShelf }: Props) {
   return (
     <Group gap="sm" align="center">
       <SearchField
-        label="Search playbooks"
-        placeholder="Search names and goals"
+        label={t`Search playbooks`}
+        placeholder={t`Search names and goals`}
         text={filter.text}
         onSearch={onText}
       />
       <Select
-        aria-label="Folder"
-        placeholder="All folders"
+        aria-label={t`Folder`}
+        placeholder={t`All folders`}
         data={filter.folder === null ? folders : [...new Set([...folders, filter.folder])]}
         value={filter.folder}
         clearable
-        clearButtonProps={{ 'aria-label': 'All folders' }}
+        clearButtonProps={{ 'aria-label': t`All folders` }}
         w="14rem"
         onChange={onFolder}
       />
       {mayLook && (
         <SegmentedControl
-          aria-label="Which playbooks"
+          aria-label={t`Which playbooks`}
           data={SHELVES.filter(({ value }) => value !== 'deleted' || mayEdit)}
           value={filter.shelf}
           onChange={onShelf}

@@ -1,4 +1,5 @@
 /** Import of playbooks: files chosen or dropped, what would become of each, and then all of them or none. */
+import { plural, t } from '@lingui/core/macro';
 import { Alert, Button, FileButton, Group, Modal, Stack, Switch, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { CirclePlus, Equal, FileDown, OctagonX, RefreshCw } from 'lucide-react';
@@ -15,10 +16,10 @@ import { filesTold, readFiles } from './import-files';
 import classes from './playbooks.module.css';
 
 const LOOKS: Record<ImportedFile['change'], StateLook> = {
-  created: { word: 'New draft', icon: CirclePlus, tone: 'good' },
-  changed: { word: 'New revision', icon: RefreshCw, tone: 'good' },
-  unchanged: { word: 'Nothing new', icon: Equal, tone: 'neutral' },
-  refused: { word: 'Refused', icon: OctagonX, tone: 'bad' },
+  created: { word: t`New draft`, icon: CirclePlus, tone: 'good' },
+  changed: { word: t`New revision`, icon: RefreshCw, tone: 'good' },
+  unchanged: { word: t`Nothing new`, icon: Equal, tone: 'neutral' },
+  refused: { word: t`Refused`, icon: OctagonX, tone: 'bad' },
 };
 
 export function Importing({ isEnabled }: { isEnabled: boolean }) {
@@ -53,14 +54,12 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
   return (
     <>
       {isOver && (
-        <div className={classes.drop}>Drop YAML files or a zip of them to import them</div>
+        <div className={classes.drop}>{t`Drop YAML files or a zip of them to import them`}</div>
       )}
-      <Modal opened={dialog.opened} onClose={close} title="Import playbooks" size="46rem">
+      <Modal opened={dialog.opened} onClose={close} title={t`Import playbooks`} size="46rem">
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            One YAML file for each playbook, with its drawing (.layout.json) where you have it, or
-            the zip of “Export all”. What differs becomes a new revision and runs only once it is
-            deployed. All of them are imported or none.
+            {t`One YAML file for each playbook, with its drawing (.layout.json) where you have it, or the zip of “Export all”. What differs becomes a new revision and runs only once it is deployed. All of them are imported or none.`}
           </Text>
           <Group>
             <FileButton
@@ -75,18 +74,18 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
                   loading={reading.isPending}
                   {...props}
                 >
-                  {given.length === 0 ? 'Choose files' : 'Choose more files'}
+                  {given.length === 0 ? t`Choose files` : t`Choose more files`}
                 </Button>
               )}
             </FileButton>
             <Text size="sm" c="dimmed">
-              or drop them here
+              {t`or drop them here`}
             </Text>
           </Group>
           {given.length > 0 && (
             <Switch
-              label="Leave out whom they belong to and are shared with"
-              description="For files of another project: you own what is new, and share it yourself."
+              label={t`Leave out whom they belong to and are shared with`}
+              description={t`For files of another project: you own what is new, and share it yourself.`}
               checked={mine}
               onChange={({ currentTarget }) => look(given, currentTarget.checked)}
             />
@@ -135,7 +134,7 @@ interface ResultsProps {
 
 function Results({ results, onRemove }: ResultsProps) {
   return (
-    <ul className={classes.files} aria-label="What becomes of the files">
+    <ul className={classes.files} aria-label={t`What becomes of the files`}>
       {results.map((result) => (
         <li key={result.name} className={classes.file}>
           <div className={classes.fileTop}>
@@ -147,10 +146,10 @@ function Results({ results, onRemove }: ResultsProps) {
               variant="subtle"
               color="gray"
               size="compact-xs"
-              aria-label={`Leave out ${result.name}`}
+              aria-label={t`Leave out ${result.name}`}
               onClick={() => onRemove(result.name)}
             >
-              Leave out
+              {t`Leave out`}
             </Button>
           </div>
           <Problems result={result} />
@@ -203,7 +202,7 @@ function Confirm({ given, mine, results, isTrying, onChanged, onDone }: ConfirmP
     <>
       {isRefused && (
         <Alert color="red" variant="light">
-          Nothing is imported while a file is refused: mend it and choose it again, or leave it out.
+          {t`Nothing is imported while a file is refused: mend it and choose it again, or leave it out.`}
         </Alert>
       )}
       <FormError error={bring.error} />
@@ -213,7 +212,7 @@ function Confirm({ given, mine, results, isTrying, onChanged, onDone }: ConfirmP
           disabled={isRefused || results === undefined}
           onClick={submit}
         >
-          {given.length === 1 ? 'Import it' : `Import ${given.length} playbooks`}
+          {plural(given.length, { one: `Import it`, other: `Import ${given.length} playbooks` })}
         </Button>
       </Group>
     </>

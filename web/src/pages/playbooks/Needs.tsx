@@ -1,4 +1,5 @@
 /** What a playbook needs before it runs: its datasets with their columns and its connections, and what is missing. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -12,8 +13,8 @@ import { OtherDataDialog } from './OtherDataDialog';
 import classes from './playbooks.module.css';
 
 const PLACES = {
-  dataset: { path: 'datasets', word: 'Load data' },
-  connection: { path: 'connections', word: 'Add a connection' },
+  dataset: { path: 'datasets', word: t`Load data` },
+  connection: { path: 'connections', word: t`Add a connection` },
 };
 
 export function Needs({ playbook }: { playbook: PlaybookDetail }) {
@@ -24,7 +25,7 @@ export function Needs({ playbook }: { playbook: PlaybookDetail }) {
   if (needs.length === 0) return null;
   return (
     <>
-      <ul className={classes.files} aria-label="What it needs">
+      <ul className={classes.files} aria-label={t`What it needs`}>
         {needs.map((need) => (
           <Item
             key={`${need.kind} ${need.name}`}
@@ -53,17 +54,17 @@ function Item({ need, onChange }: ItemProps) {
     <li className={classes.file}>
       <div className={classes.fileTop}>
         <Text size="sm" fw={600} className={classes.fileName ?? ''}>
-          {kind === 'connection' ? `Connection ${name}` : read_from}
+          {kind === 'connection' ? t`Connection ${name}` : read_from}
           {read_from !== name && (
             <Text span size="sm" c="dimmed" fw={400}>
-              {` as ${name}`}
+              {t` as ${name}`}
             </Text>
           )}
         </Text>
         {problem === null ? (
-          <Chip word="Ready" icon={CircleCheck} tone="good" />
+          <Chip word={t`Ready`} icon={CircleCheck} tone="good" />
         ) : (
-          <Chip word="Not ready" icon={TriangleAlert} tone="bad" />
+          <Chip word={t`Not ready`} icon={TriangleAlert} tone="bad" />
         )}
       </div>
       {columns.length > 0 && (
@@ -72,7 +73,7 @@ function Item({ need, onChange }: ItemProps) {
             .map((column) =>
               column.read_from === column.name
                 ? column.name
-                : `${column.read_from} as ${column.name}`,
+                : t`${column.read_from} as ${column.name}`,
             )
             .join(', ')}
         </Text>
@@ -90,11 +91,11 @@ function Item({ need, onChange }: ItemProps) {
           <Button
             variant="subtle"
             size="compact-xs"
-            aria-label={`Use other data for ${name}`}
+            aria-label={t`Use other data for ${name}`}
             px={0}
             onClick={() => onChange(name)}
           >
-            Use other data
+            {t`Use other data`}
           </Button>
         )}
       </Group>

@@ -1,4 +1,5 @@
 /** Another dataset that stands for one a playbook names: which one, and which of its columns are meant. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -10,7 +11,7 @@ import { FormError } from '@/components/FormError';
 import { showDone } from '@/components/undo';
 import { likelyColumns } from './other-data';
 
-const KINDS = { any: '', number: 'Numbers', date: 'Dates or moments' };
+const KINDS = { any: '', number: t`Numbers`, date: t`Dates or moments` };
 
 interface Props {
   playbook: PlaybookDetail;
@@ -48,8 +49,8 @@ export function OtherDataDialog({ playbook, need, onClose }: Props) {
         onSuccess: (saved) => {
           showDone(
             saved.deployed === null
-              ? `${need.name} is read from ${source}`
-              : `Saved as revision ${saved.head}; deploy it under Versions`,
+              ? t`${need.name} is read from ${source}`
+              : t`Saved as revision ${saved.head}; deploy it under Versions`,
           );
           onClose();
         },
@@ -57,18 +58,17 @@ export function OtherDataDialog({ playbook, need, onClose }: Props) {
     );
   };
   return (
-    <Modal opened onClose={onClose} title={`Other data for ${need.name}`} size="34rem">
+    <Modal opened onClose={onClose} title={t`Other data for ${need.name}`} size="34rem">
       <form onSubmit={submit} noValidate>
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            The steps stay as they are; they read your columns by the names they know. It becomes a
-            revision of its own.
+            {t`The steps stay as they are; they read your columns by the names they know. It becomes a revision of its own.`}
           </Text>
           <Select
-            label="Dataset"
+            label={t`Dataset`}
             data={datasets.map(({ name }) => name)}
             value={columns.length === 0 ? null : source}
-            placeholder="Choose a dataset"
+            placeholder={t`Choose a dataset`}
             searchable
             allowDeselect={false}
             withAsterisk
@@ -82,7 +82,7 @@ export function OtherDataDialog({ playbook, need, onClose }: Props) {
                 description={KINDS[kind]}
                 data={columns}
                 value={chosen[name] ?? null}
-                placeholder="Choose a column"
+                placeholder={t`Choose a column`}
                 searchable
                 allowDeselect={false}
                 withAsterisk
@@ -92,7 +92,7 @@ export function OtherDataDialog({ playbook, need, onClose }: Props) {
           <FormError error={save.error} />
           <Group justify="flex-end">
             <Button type="submit" disabled={!isWhole} loading={save.isPending}>
-              Read these
+              {t`Read these`}
             </Button>
           </Group>
         </Stack>

@@ -1,4 +1,5 @@
 /** What ran of a playbook, newest first, each with the revision it was started with. */
+import { t } from '@lingui/core/macro';
 import { Anchor } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -18,7 +19,7 @@ export default function PastRunsTab({ playbook }: { playbook: PlaybookDetail }) 
   const columns: Column<PlaybookRun>[] = [
     {
       id: 'when',
-      header: 'Started',
+      header: t`Started`,
       cell: (run) => (
         <Anchor
           component={Link}
@@ -34,34 +35,34 @@ export default function PastRunsTab({ playbook }: { playbook: PlaybookDetail }) 
     },
     {
       id: 'status',
-      header: 'Status',
+      header: t`Status`,
       width: '13rem',
       cell: (run) => <StatusChip status={run.status} title={run.reason ?? undefined} />,
     },
     {
       id: 'revision',
-      header: 'Revision',
+      header: t`Revision`,
       width: '7rem',
       hideBelow: 'sm',
       cell: (run) => run.revision ?? '–',
     },
     {
       id: 'who',
-      header: 'By',
+      header: t`By`,
       width: '12rem',
       hideBelow: 'md',
-      cell: (run) => nameOf(run.created_by) ?? 'Somebody who left',
+      cell: (run) => nameOf(run.created_by) ?? t`Somebody who left`,
     },
   ];
   return (
     <DataTable
-      label="Runs of this playbook"
+      label={t`Runs of this playbook`}
       columns={columns}
       query={query}
       rowKey={(run) => run.id}
       empty={
-        <EmptyState icon={Play} title="It has not run yet">
-          Fill in the form under Run.
+        <EmptyState icon={Play} title={t`It has not run yet`}>
+          {t`Fill in the form under Run.`}
         </EmptyState>
       }
     />

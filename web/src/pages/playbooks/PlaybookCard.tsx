@@ -1,4 +1,6 @@
 /** A playbook in the library: what it is for, how it stands, whose it is. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ArchiveRestore, Trash2, Users } from 'lucide-react';
@@ -42,16 +44,23 @@ export function PlaybookCard({ playbook, projectId }: { playbook: Playbook; proj
         <Chip {...(playbook.deleted_at === null ? STATES[playbook.state] : DELETED)} />
       </div>
       <Text size="sm" c="dimmed" lineClamp={3}>
-        {playbook.goal === '' ? 'No goal is written down.' : playbook.goal}
+        {playbook.goal === '' ? t`No goal is written down.` : playbook.goal}
       </Text>
       <Text size="xs" c="dimmed" className={classes.cardBottom ?? ''}>
         {owner !== null && `${owner} · `}
-        {playbook.deleted_at === null ? 'changed ' : 'deleted '}
-        <RelativeTime value={playbook.deleted_at ?? playbook.updated_at} />
-        {isAhead && ` · revision ${playbook.deployed} of ${playbook.head} deployed`}
+        {playbook.deleted_at === null ? (
+          <Trans>
+            changed <RelativeTime value={playbook.updated_at} />
+          </Trans>
+        ) : (
+          <Trans>
+            deleted <RelativeTime value={playbook.deleted_at} />
+          </Trans>
+        )}
+        {isAhead && t` · revision ${playbook.deployed ?? ''} of ${playbook.head} deployed`}
         {isShared && (
           <span className={classes.shared}>
-            <Users size={12} aria-hidden /> shared
+            <Users size={12} aria-hidden /> {t`shared`}
           </span>
         )}
       </Text>
@@ -72,10 +81,10 @@ function WaysBack({ playbook, projectId }: { playbook: Playbook; projectId: stri
           variant="default"
           leftSection={<ArchiveRestore size={14} aria-hidden />}
           loading={putAway.isRestoring}
-          aria-label={`Restore ${name}`}
+          aria-label={t`Restore ${name}`}
           onClick={putAway.restore}
         >
-          Restore
+          {t`Restore`}
         </Button>
       </Group>
     );
@@ -88,20 +97,20 @@ function WaysBack({ playbook, projectId }: { playbook: Playbook; projectId: stri
         variant="default"
         leftSection={<ArchiveRestore size={14} aria-hidden />}
         loading={putAway.isArchiving}
-        aria-label={`Bring back ${name}`}
+        aria-label={t`Bring back ${name}`}
         onClick={putAway.bringBack}
       >
-        Bring back
+        {t`Bring back`}
       </Button>
       <Button
         size="compact-sm"
         variant="default"
         leftSection={<Trash2 size={14} aria-hidden />}
         loading={putAway.isDeleting}
-        aria-label={`Delete ${name}`}
+        aria-label={t`Delete ${name}`}
         onClick={() => putAway.remove()}
       >
-        Delete
+        {t`Delete`}
       </Button>
     </Group>
   );

@@ -1,4 +1,5 @@
 /** One playbook over the library: run it, what ran, when it runs by itself, its versions, its text, and who may do what. */
+import { t } from '@lingui/core/macro';
 import { Drawer, Skeleton, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
@@ -21,12 +22,18 @@ const TextTab = lazy(() => import('./TextTab'));
 const SettingsTab = lazy(() => import('./SettingsTab'));
 
 const TABS = [
-  { id: 'run', label: 'Run', content: RunTab, edits: false, looks: false },
-  { id: 'runs', label: 'Past runs', content: PastRunsTab, edits: false, looks: false },
-  { id: 'schedule', label: 'Schedule', content: ScheduleTab, edits: false, looks: true },
-  { id: 'versions', label: 'Versions', content: VersionsTab, edits: false, looks: true },
-  { id: 'text', label: 'Text', content: TextTab, edits: false, looks: true },
-  { id: 'settings', label: 'Sharing and settings', content: SettingsTab, edits: true, looks: true },
+  { id: 'run', label: t`Run`, content: RunTab, edits: false, looks: false },
+  { id: 'runs', label: t`Past runs`, content: PastRunsTab, edits: false, looks: false },
+  { id: 'schedule', label: t`Schedule`, content: ScheduleTab, edits: false, looks: true },
+  { id: 'versions', label: t`Versions`, content: VersionsTab, edits: false, looks: true },
+  { id: 'text', label: t`Text`, content: TextTab, edits: false, looks: true },
+  {
+    id: 'settings',
+    label: t`Sharing and settings`,
+    content: SettingsTab,
+    edits: true,
+    looks: true,
+  },
 ];
 
 interface Props {
@@ -59,11 +66,11 @@ export function PlaybookDrawer({ playbookId, onClose }: Props) {
       returnFocus={false}
       title={
         <span className={classes.drawerTitle}>
-          {data?.name ?? 'Playbook'}
+          {data?.name ?? t`Playbook`}
           {data && <Chip {...STATES[data.state]} />}
         </span>
       }
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': t`Close` }}
       classNames={{ title: classes.drawerHeading ?? '', body: classes.drawerBody ?? '' }}
     >
       {shown !== undefined && <Details key={shown} playbookId={shown} />}
@@ -121,7 +128,7 @@ function Facts({ playbook, projectId }: { playbook: PlaybookDetail; projectId: s
   const owner = usePersonName(projectId)(playbook.owner);
   const mayLook = useMay('viewer');
   const facts = [
-    owner === null ? '' : `Owned by ${owner}`,
+    owner === null ? '' : t`Owned by ${owner}`,
     playbook.folder,
     mayLook ? deployment(playbook) : '',
   ];
@@ -135,5 +142,5 @@ function Facts({ playbook, projectId }: { playbook: PlaybookDetail; projectId: s
 }
 
 function deployment({ deployed, head }: PlaybookDetail): string {
-  return deployed === null ? 'nothing deployed yet' : `revision ${deployed} of ${head} deployed`;
+  return deployed === null ? t`nothing deployed yet` : t`revision ${deployed} of ${head} deployed`;
 }

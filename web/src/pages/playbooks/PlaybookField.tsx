@@ -1,4 +1,5 @@
 /** A playbook as YAML, checked while one writes; each problem leads to its line. */
+import { t } from '@lingui/core/macro';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { playbookCheckQuery } from '@/api/playbooks';
@@ -54,21 +55,21 @@ interface Props {
 export function PlaybookField({ value, onChange, check, readOnly = false }: Props) {
   const problems = (check.check?.problems ?? []).map(({ pointer, message }) => {
     const { text, line } = lineOf(message);
-    const named = pointer === '' ? 'The playbook' : pointer;
+    const named = pointer === '' ? t`The playbook` : pointer;
     return {
-      place: line === undefined ? named : `Line ${line}, ${named}`,
+      place: line === undefined ? named : t`Line ${line}, ${named}`,
       message: text,
       ...(line === undefined ? {} : { line }),
     };
   });
   return (
     <CodeField
-      label="Playbook (YAML)"
-      description="Goal, inputs, steps, budget, triggers; what it says is what runs."
+      label={t`Playbook (YAML)`}
+      description={t`Goal, inputs, steps, budget, triggers; what it says is what runs.`}
       value={value}
       onChange={onChange}
       problems={value.trim() === '' || readOnly ? [] : problems}
-      fine={check.check?.valid && !readOnly ? 'No problems found.' : ''}
+      fine={check.check?.valid && !readOnly ? t`No problems found.` : ''}
       isChecking={check.isChecking && !readOnly}
       readOnly={readOnly}
       minRows={16}

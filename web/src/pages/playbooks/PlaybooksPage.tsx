@@ -1,4 +1,5 @@
 /** The library: what people can run here, in folders, with a search. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -40,8 +41,8 @@ export default function PlaybooksPage() {
   return (
     <>
       <Page
-        title="Playbooks"
-        description="Work that you write down once and share. Each run keeps to its budget and policy, and records every step."
+        title={t`Playbooks`}
+        description={t`Work that you write down once and share. Each run keeps to its budget and policy, and records every step.`}
         width="full"
         actions={actions}
       >
@@ -89,7 +90,7 @@ function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => 
         variant="default"
         leftSection={<ListChecks size={14} aria-hidden />}
       >
-        Step by step
+        {t`Step by step`}
       </Button>
       <Button
         component={Link}
@@ -97,14 +98,14 @@ function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => 
         variant="default"
         leftSection={<LayoutTemplate size={14} aria-hidden />}
       >
-        Start from a blueprint
+        {t`Start from a blueprint`}
       </Button>
       <Button
         variant="default"
         leftSection={<FileDown size={14} aria-hidden />}
         onClick={importing.open}
       >
-        Import
+        {t`Import`}
       </Button>
       <Button
         component="a"
@@ -113,10 +114,10 @@ function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => 
         variant="default"
         leftSection={<Download size={14} aria-hidden />}
       >
-        Export all
+        {t`Export all`}
       </Button>
       <Button leftSection={<PencilLine size={14} aria-hidden />} onClick={onWrite}>
-        Write a playbook
+        {t`Write a playbook`}
       </Button>
     </Group>
   );
@@ -134,7 +135,7 @@ function Cards({ filter, mayWrite }: { filter: LibraryFilter; mayWrite: boolean 
   return (
     <>
       {byFolder(found).map(([folder, playbooks]) => (
-        <section key={folder} aria-label={folder === '' ? 'No folder' : folder}>
+        <section key={folder} aria-label={folder === '' ? t`No folder` : folder}>
           {folder !== '' && <h2 className={classes.folder}>{folder}</h2>}
           <ul className={classes.cards}>
             {playbooks.map((playbook) => (
@@ -149,7 +150,7 @@ function Cards({ filter, mayWrite }: { filter: LibraryFilter; mayWrite: boolean 
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Show more
+          {t`Show more`}
         </Button>
       )}
     </>
@@ -164,30 +165,30 @@ function byFolder(playbooks: Playbook[]): [string, Playbook[]][] {
 function Nothing({ filter, mayWrite }: { filter: LibraryFilter; mayWrite: boolean }) {
   if (filter.text !== '' || filter.folder !== null) {
     return (
-      <EmptyState icon={SearchX} title="No playbook fits">
-        Try another word or folder.
+      <EmptyState icon={SearchX} title={t`No playbook fits`}>
+        {t`Try another word or folder.`}
       </EmptyState>
     );
   }
   if (filter.shelf === 'deleted') {
     return (
-      <EmptyState icon={Trash2} title="Nothing was deleted">
-        A deleted playbook can be restored from here for thirty days.
+      <EmptyState icon={Trash2} title={t`Nothing was deleted`}>
+        {t`A deleted playbook can be restored from here for thirty days.`}
       </EmptyState>
     );
   }
   if (filter.shelf === 'archived') {
     return (
-      <EmptyState icon={BookOpenCheck} title="Nothing is archived">
-        An archived playbook does not run. You can restore or delete it.
+      <EmptyState icon={BookOpenCheck} title={t`Nothing is archived`}>
+        {t`An archived playbook does not run. You can restore or delete it.`}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={BookOpenCheck} picture="cards" title="No playbooks yet">
+    <EmptyState icon={BookOpenCheck} picture="cards" title={t`No playbooks yet`}>
       {mayWrite
-        ? 'Start from a blueprint that fits your problem, or write your own steps. Use the buttons above.'
-        : 'No playbooks are shared with you yet. Ask a project editor to share one.'}
+        ? t`Start from a blueprint that fits your problem, or write your own steps. Use the buttons above.`
+        : t`No playbooks are shared with you yet. Ask a project editor to share one.`}
     </EmptyState>
   );
 }

@@ -1,4 +1,5 @@
 /** The form of a playbook's inputs, and the button that starts it. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -18,10 +19,10 @@ import { Needs } from './Needs';
 export default function RunTab({ playbook }: { playbook: PlaybookDetail }) {
   if (!playbook.may_run) {
     return (
-      <EmptyState icon={ShieldOff} title="This does not run at the moment">
+      <EmptyState icon={ShieldOff} title={t`This does not run at the moment`}>
         {playbook.state === 'archived'
-          ? 'It is archived. An editor can bring it back under Settings.'
-          : 'Operators run a playbook once an editor has deployed a revision of it.'}
+          ? t`It is archived. An editor can bring it back under Settings.`
+          : t`Operators run a playbook once an editor has deployed a revision of it.`}
       </EmptyState>
     );
   }
@@ -75,12 +76,11 @@ function InputsForm({ playbook, given }: FormProps) {
       <Stack gap="sm" maw="36rem">
         {playbook.deployed === null && (
           <Text size="sm" c="dimmed">
-            This is a draft: you try its newest revision. Deploy it under Versions so that others
-            can run it.
+            {t`This is a draft: you try its newest revision. Deploy it under Versions so that others can run it.`}
           </Text>
         )}
         <Needs playbook={playbook} />
-        {fields.length === 0 && <Text size="sm">It needs no inputs.</Text>}
+        {fields.length === 0 && <Text size="sm">{t`It needs no inputs.`}</Text>}
         <ToolForm fields={fields} values={values} errors={problems} onChange={setValues} />
         <FormError error={said} />
         <Group>
@@ -89,7 +89,7 @@ function InputsForm({ playbook, given }: FormProps) {
             leftSection={<Play size={14} aria-hidden />}
             loading={start.isPending}
           >
-            Run
+            {t`Run`}
           </Button>
         </Group>
       </Stack>

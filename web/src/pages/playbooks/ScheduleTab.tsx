@@ -1,4 +1,5 @@
 /** When a playbook starts by itself: what is deployed, paused and set here. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -43,9 +44,9 @@ export default function ScheduleTab({ playbook }: { playbook: PlaybookDetail }) 
         <EmptyState
           icon={CalendarClock}
           picture="calendar"
-          title="It starts only when somebody runs it"
+          title={t`It starts only when somebody runs it`}
         >
-          {playbook.may_edit ? 'Set a time below.' : 'An editor can set a time.'}
+          {playbook.may_edit ? t`Set a time below.` : t`An editor can set a time.`}
         </EmptyState>
       ) : (
         <ul className={classes.revisions}>
@@ -70,7 +71,7 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
     remove.mutate(
       { playbook, name: trigger.name },
       {
-        onSuccess: () => showDone('The schedule is gone; its revision is still under Versions'),
+        onSuccess: () => showDone(t`The schedule is gone; its revision is still under Versions`),
         onError: showFailure,
       },
     );
@@ -83,7 +84,7 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
         <Text size="xs" c="dimmed">
           {cron === undefined ? trigger.type : timingWords(cron)}{' '}
           {zone !== undefined && `(${zone})`}
-          {trigger.next_moments.length > 0 && ' · next '}
+          {trigger.next_moments.length > 0 && t` · next `}
           {trigger.next_moments.map((moment, index) => (
             <span key={moment}>
               {index > 0 && ', '}
@@ -92,13 +93,13 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
           ))}
         </Text>
         <Anchor component={Link} to={projectPath(project.id, 'triggers')} size="xs">
-          Events
+          {t`Events`}
         </Anchor>
       </div>
       {playbook.may_edit && (
         <>
           <Switch
-            label="On"
+            label={t`On`}
             checked={trigger.enabled}
             onChange={({ currentTarget }) => change(currentTarget.checked)}
           />
@@ -109,7 +110,7 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
             loading={remove.isPending}
             onClick={take}
           >
-            Remove
+            {t`Remove`}
           </Button>
         </>
       )}
@@ -152,7 +153,9 @@ function useSaveSchedule(playbook: PlaybookDetail, name: string) {
       return true;
     },
     onSuccess: (isOn) =>
-      showDone(isOn ? 'The schedule is switched on' : 'The schedule is saved and not switched on'),
+      showDone(
+        isOn ? t`The schedule is switched on` : t`The schedule is saved and not switched on`,
+      ),
   });
 }
 
@@ -184,8 +187,8 @@ export function SetSchedule({ playbook, onSaved }: SetProps) {
   const hasMore = playbook.deployed !== null && playbook.deployed !== playbook.head;
   return (
     <Section
-      title={kept === undefined ? 'Set a schedule' : 'Change the schedule'}
-      description="Saving makes a new revision of the playbook."
+      title={kept === undefined ? t`Set a schedule` : t`Change the schedule`}
+      description={t`Saving makes a new revision of the playbook.`}
     >
       <form
         noValidate
@@ -201,17 +204,16 @@ export function SetSchedule({ playbook, onSaved }: SetProps) {
           <FormError error={said} />
           {hasMore && (
             <Text size="sm">
-              Revision {playbook.head} has changes that are not deployed yet. Switching on deploys
-              them too.
+              {t`Revision ${playbook.head} has changes that are not deployed yet. Switching on deploys them too.`}
             </Text>
           )}
           <Group gap="xs">
             <Button type="submit" loading={save.isPending}>
-              Save and switch on
+              {t`Save and switch on`}
             </Button>
             {playbook.deployed !== playbook.head && (
               <Button variant="default" disabled={save.isPending} onClick={() => submit(false)}>
-                Save only
+                {t`Save only`}
               </Button>
             )}
           </Group>

@@ -1,4 +1,5 @@
 /** Who may see a playbook, what a run of it may use, and how it is put away. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, Download, Trash2 } from 'lucide-react';
@@ -18,14 +19,14 @@ export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) 
     <Stack gap="xl">
       {playbook.may_edit && (
         <Section
-          title="Sharing"
-          description="Only these people and project admins can see it and its runs. Runners and operators can run it, editors can change it."
+          title={t`Sharing`}
+          description={t`Only these people and project admins can see it and its runs. Runners and operators can run it, editors can change it.`}
         >
           <SharingForm key={playbook.version} playbook={playbook} />
         </Section>
       )}
       <Limits playbook={playbook} />
-      <Section title="As a file" description="One YAML file that goes into Git and back.">
+      <Section title={t`As a file`} description={t`One YAML file that goes into Git and back.`}>
         <Group>
           <Button
             component="a"
@@ -33,7 +34,7 @@ export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) 
             variant="default"
             leftSection={<Download size={14} aria-hidden />}
           >
-            Download {playbook.slug}.yaml
+            {t`Download ${playbook.slug}.yaml`}
           </Button>
         </Group>
       </Section>
@@ -44,10 +45,10 @@ export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) 
 
 const LIMITS: Record<string, string> = {
   usd: '',
-  tokens: ' tokens',
-  seconds: ' of work time',
-  rows: ' rows',
-  bytes: ' of data',
+  tokens: t` tokens`,
+  seconds: t` of work time`,
+  rows: t` rows`,
+  bytes: t` of data`,
 };
 
 function Limits({ playbook }: { playbook: PlaybookDetail }) {
@@ -64,20 +65,20 @@ function Limits({ playbook }: { playbook: PlaybookDetail }) {
     approval?.preset === undefined
       ? approval?.cedar === undefined
         ? null
-        : 'its own rules'
-      : `the preset “${approval.preset}”`;
+        : t`its own rules`
+      : t`the preset “${approval.preset}”`;
   return (
     <Section
-      title="Budget and approvals"
-      description="Both stand in the text of the playbook, so that they are versioned with it."
+      title={t`Budget and approvals`}
+      description={t`Both stand in the text of the playbook, so that they are versioned with it.`}
     >
-      <Text size="sm">A run may use {limits.join(' and ')}.</Text>
+      <Text size="sm">{t`A run may use ${limits.join(t` and `)}.`}</Text>
       <Text size="sm">
         {policy === null
-          ? "The project's policy decides what must be approved."
-          : `Besides the project's policy, ${policy} must allow each call.`}{' '}
+          ? t`The project's policy decides what must be approved.`
+          : t`Besides the project's policy, ${policy} must allow each call.`}{' '}
         <Anchor component="button" type="button" inherit onClick={() => setTab('text')}>
-          Change the text
+          {t`Change the text`}
         </Anchor>
       </Text>
     </Section>
@@ -94,8 +95,8 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
   if (playbook.state !== 'archived') {
     return (
       <Section
-        title="Archive"
-        description="It runs no more, by nobody and no schedule. Archived playbooks can be brought back or deleted."
+        title={t`Archive`}
+        description={t`It runs no more, by nobody and no schedule. Archived playbooks can be brought back or deleted.`}
       >
         <Group>
           <Button
@@ -104,7 +105,7 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
             loading={isArchiving}
             onClick={archive}
           >
-            Archive
+            {t`Archive`}
           </Button>
         </Group>
       </Section>
@@ -112,8 +113,8 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
   }
   return (
     <Section
-      title="Archived"
-      description="Bring it back as it was, or delete it; a deleted playbook can be restored for thirty days."
+      title={t`Archived`}
+      description={t`Bring it back as it was, or delete it; a deleted playbook can be restored for thirty days.`}
     >
       <Group>
         <Button
@@ -121,7 +122,7 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
           loading={isArchiving}
           onClick={bringBack}
         >
-          Bring it back
+          {t`Bring it back`}
         </Button>
         <Button
           variant="default"
@@ -129,7 +130,7 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
           loading={isDeleting}
           onClick={() => remove(leave)}
         >
-          Delete
+          {t`Delete`}
         </Button>
       </Group>
     </Section>

@@ -1,4 +1,5 @@
 /** Owner, people and groups a playbook is shared with. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, MultiSelect, Select, Stack, Switch } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -32,13 +33,13 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
     const emails = users.flatMap((id) => emailOf.get(id) ?? []);
     const allowed = { users: emails, groups: chosen, everyone };
     const change = share.mutateAsync({ playbook, owner: emailOf.get(owner) ?? '', allowed });
-    whenDone(change, () => showDone('Sharing saved'));
+    whenDone(change, () => showDone(t`Sharing saved`));
   };
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm" maw="36rem">
         <Select
-          label="Owner"
+          label={t`Owner`}
           data={people}
           value={owner}
           searchable
@@ -46,8 +47,8 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
           onChange={(value) => value !== null && setOwner(value)}
         />
         <MultiSelect
-          label="People"
-          placeholder={users.length === 0 ? 'No one else' : ''}
+          label={t`People`}
+          placeholder={users.length === 0 ? t`No one else` : ''}
           data={people}
           value={users}
           searchable
@@ -56,8 +57,8 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
         />
         {groups.length > 0 && (
           <MultiSelect
-            label="Groups"
-            placeholder={chosen.length === 0 ? 'No group' : undefined}
+            label={t`Groups`}
+            placeholder={chosen.length === 0 ? t`No group` : undefined}
             data={groups.map(({ name }) => name)}
             value={chosen}
             disabled={everyone}
@@ -65,14 +66,14 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
           />
         )}
         <Switch
-          label="Everybody in the project"
+          label={t`Everybody in the project`}
           checked={everyone}
           onChange={({ currentTarget }) => setEveryone(currentTarget.checked)}
         />
         <FormError error={share.error} />
         <Group>
           <Button type="submit" loading={share.isPending} disabled={members.length === 0}>
-            Save sharing
+            {t`Save sharing`}
           </Button>
           {mayInvite && (
             <Button
@@ -84,7 +85,7 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
                 })
               }
             >
-              Invite someone new
+              {t`Invite someone new`}
             </Button>
           )}
         </Group>

@@ -1,4 +1,5 @@
 /** The playbook as YAML: read by everybody who sees it, changed by editors, checked while they write. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
@@ -27,8 +28,8 @@ export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
           setMessage('');
           showDone(
             saved.head === playbook.head
-              ? 'Nothing differs from the newest revision'
-              : `Saved as revision ${saved.head}`,
+              ? t`Nothing differs from the newest revision`
+              : t`Saved as revision ${saved.head}`,
           );
         },
       },
@@ -39,7 +40,7 @@ export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <Anchor component={Link} to={projectPath(project.id, 'flows', playbook.id)} size="sm">
-          Open on the canvas
+          {t`Open on the canvas`}
         </Anchor>
         <PlaybookField
           value={yaml}
@@ -50,8 +51,8 @@ export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
         {playbook.may_edit && (
           <>
             <TextInput
-              label="What is new"
-              description="Said beside the revision, for whoever reads the versions."
+              label={t`What is new`}
+              description={t`Said beside the revision, for whoever reads the versions.`}
               value={message}
               maxLength={400}
               onChange={({ currentTarget }) => setMessage(currentTarget.value)}
@@ -63,11 +64,11 @@ export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
                 disabled={draft === null || check.check?.valid !== true || check.isChecking}
                 loading={save.isPending}
               >
-                Save a revision
+                {t`Save a revision`}
               </Button>
               {draft !== null && (
                 <Button variant="default" onClick={() => setDraft(null)}>
-                  Start over
+                  {t`Start over`}
                 </Button>
               )}
             </Group>

@@ -1,4 +1,5 @@
 /** Revisions, newest first: what each changed, which one is deployed, and the way back. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { CircleCheck, History, Undo2 } from 'lucide-react';
@@ -30,10 +31,10 @@ export default function VersionsTab({ playbook }: { playbook: PlaybookDetail }) 
   }
   if (query.isPending) return <Skeleton height={120} aria-busy />;
   const revisions = itemsOf(query.data);
-  if (revisions.length === 0) return <EmptyState icon={History} title="No revisions yet" />;
+  if (revisions.length === 0) return <EmptyState icon={History} title={t`No revisions yet`} />;
   const rollBack = () =>
     back.mutate(playbook.id, {
-      onSuccess: ({ deployed }) => showDone(`Revision ${deployed} is deployed again`),
+      onSuccess: ({ deployed }) => showDone(t`Revision ${deployed ?? ''} is deployed again`),
       onError: showFailure,
     });
   return (
@@ -46,7 +47,7 @@ export default function VersionsTab({ playbook }: { playbook: PlaybookDetail }) 
             loading={back.isPending}
             onClick={rollBack}
           >
-            Roll back to revision {playbook.previous}
+            {t`Roll back to revision ${playbook.previous}`}
           </Button>
         </Group>
       )}
@@ -61,7 +62,7 @@ export default function VersionsTab({ playbook }: { playbook: PlaybookDetail }) 
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Show older ones
+          {t`Show older ones`}
         </Button>
       )}
     </Stack>
@@ -86,11 +87,11 @@ function RevisionLine({ revision, playbook }: LineProps) {
       {
         onSuccess: () =>
           before === null
-            ? showDone(`Revision ${revision.number} is deployed`)
+            ? showDone(t`Revision ${revision.number} is deployed`)
             : offerUndo({
-                message: `Revision ${revision.number} is deployed`,
+                message: t`Revision ${revision.number} is deployed`,
                 undo: () => deploy.mutateAsync({ id: playbook.id, revision: before }),
-                undone: `Revision ${before} is deployed again`,
+                undone: t`Revision ${before} is deployed again`,
               }),
         onError: showFailure,
       },
@@ -102,11 +103,11 @@ function RevisionLine({ revision, playbook }: LineProps) {
           {revision.number}. {revision.message}
         </Text>
         <Text size="xs" c="dimmed">
-          {nameOf(revision.author) ?? 'Somebody who left'}{' '}
+          {nameOf(revision.author) ?? t`Somebody who left`}{' '}
           <RelativeTime value={revision.created_at} />
         </Text>
       </div>
-      {isDeployed && <Chip word="Deployed" icon={CircleCheck} tone="good" />}
+      {isDeployed && <Chip word={t`Deployed`} icon={CircleCheck} tone="good" />}
       {revision.number > 1 && (
         <Button
           variant="subtle"
@@ -114,7 +115,7 @@ function RevisionLine({ revision, playbook }: LineProps) {
           aria-expanded={opened}
           onClick={() => setOpened(!opened)}
         >
-          What changed
+          {t`What changed`}
         </Button>
       )}
       {playbook.may_edit && !isDeployed && (
@@ -122,10 +123,10 @@ function RevisionLine({ revision, playbook }: LineProps) {
           variant="default"
           size="compact-sm"
           loading={deploy.isPending}
-          aria-label={`Deploy revision ${revision.number}`}
+          aria-label={t`Deploy revision ${revision.number}`}
           onClick={start}
         >
-          Deploy
+          {t`Deploy`}
         </Button>
       )}
       {opened && <Changes playbookId={playbook.id} number={revision.number} />}
@@ -141,12 +142,12 @@ function Changes({ playbookId, number }: { playbookId: string; number: number })
   if (query.data.length === 0) {
     return (
       <Text size="xs" c="dimmed">
-        Only how it is written.
+        {t`Only how it is written.`}
       </Text>
     );
   }
   return (
-    <ul className={classes.lines} aria-label={`What revision ${number} changed`}>
+    <ul className={classes.lines} aria-label={t`What revision ${number} changed`}>
       {query.data.map((line, index) => (
         <li key={index}>{line}</li>
       ))}

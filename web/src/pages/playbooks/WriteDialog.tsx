@@ -1,4 +1,5 @@
 /** Writes a new playbook, checked line by line. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
@@ -15,7 +16,7 @@ interface Props {
 
 export function WriteDialog({ opened, onClose }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Write a playbook" size="50rem">
+    <Modal opened={opened} onClose={onClose} title={t`Write a playbook`} size="50rem">
       {opened && <WriteForm onClose={onClose} />}
     </Modal>
   );
@@ -31,7 +32,7 @@ function WriteForm({ onClose }: { onClose: () => void }) {
     event.preventDefault();
     create.mutate(yaml, {
       onSuccess: (made) => {
-        showDone(`${made.name} is a draft now`);
+        showDone(t`${made.name} is a draft now`);
         void navigate({ to: projectPath(project.id, 'playbooks', made.id) });
       },
     });
@@ -43,14 +44,14 @@ function WriteForm({ onClose }: { onClose: () => void }) {
         <FormError error={create.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
           <Button
             type="submit"
             disabled={check.check?.valid !== true || check.isChecking}
             loading={create.isPending}
           >
-            Create the draft
+            {t`Create the draft`}
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,5 @@
 /** Files that are to be imported, read as text, and what came of them in words. */
+import { t } from '@lingui/core/macro';
 import { type GivenFile, type ImportedFile, unpackPlaybooks } from '@/api/playbooks';
 
 const isYaml = (name: string) => /\.ya?ml$/i.test(name);
@@ -20,7 +21,7 @@ export async function readFiles(projectId: string, chosen: File[]): Promise<Give
     ),
   );
   const other = files.find(({ name }) => !isYaml(name) && !isZip(name));
-  if (other) throw new Error(`${other.name} is neither a YAML file nor a zip of them.`);
+  if (other) throw new Error(t`${other.name} is neither a YAML file nor a zip of them.`);
   const read = await Promise.all(
     files.map(async (file) =>
       isZip(file.name)
@@ -44,7 +45,7 @@ async function drawingOf(file: File): Promise<Record<string, unknown>> {
   } catch {
     // Told below.
   }
-  throw new Error(`${file.name} is not a drawing that “Export all” wrote.`);
+  throw new Error(t`${file.name} is not a drawing that “Export all” wrote.`);
 }
 
 /** `2 new, 1 changed`; what stayed as it was is said only where nothing else is. */
@@ -56,5 +57,5 @@ export function filesTold(files: Pick<ImportedFile, 'change'>[]): string {
     [count('changed'), 'changed'],
   ] as const;
   const told = parts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
-  return told.length === 0 ? 'Nothing was new' : `Imported: ${told.join(', ')}`;
+  return told.length === 0 ? t`Nothing was new` : t`Imported: ${told.join(', ')}`;
 }

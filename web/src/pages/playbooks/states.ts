@@ -1,15 +1,16 @@
 /** States of playbooks: the word, the icon and the tone of each. */
+import { t } from '@lingui/core/macro';
 import { Archive, CircleCheck, PencilLine, Trash2 } from 'lucide-react';
 import type { PlaybookState } from '@/api/playbooks';
 import type { StateLook } from '@/components/run-status';
 
 export const STATES: Record<PlaybookState, StateLook> = {
-  draft: { word: 'Draft', icon: PencilLine, tone: 'neutral' },
-  active: { word: 'Active', icon: CircleCheck, tone: 'good' },
-  archived: { word: 'Archived', icon: Archive, tone: 'wait' },
+  draft: { word: t`Draft`, icon: PencilLine, tone: 'neutral' },
+  active: { word: t`Active`, icon: CircleCheck, tone: 'good' },
+  archived: { word: t`Archived`, icon: Archive, tone: 'wait' },
 };
 
-export const DELETED: StateLook = { word: 'Deleted', icon: Trash2, tone: 'neutral' };
+export const DELETED: StateLook = { word: t`Deleted`, icon: Trash2, tone: 'neutral' };
 
 /** Folders with those above them, in order: `Finance/Monthly` also counts for `Finance`. */
 export function foldersOf(playbooks: readonly { folder: string }[]): string[] {

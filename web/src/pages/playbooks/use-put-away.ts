@@ -1,4 +1,5 @@
 /** Puts playbooks away in two steps, archived first and deleted then; each has a way back. */
+import { t } from '@lingui/core/macro';
 import {
   type Playbook,
   useArchivePlaybook,
@@ -18,9 +19,9 @@ export function usePutAway(projectId: string, playbook: Playbook) {
       {
         onSuccess: () =>
           offerUndo({
-            message: `${name} is archived`,
+            message: t`${name} is archived`,
             undo: () => archiving.mutateAsync({ id, back: true }),
-            undone: `${name} is back`,
+            undone: t`${name} is back`,
           }),
         onError: showFailure,
       },
@@ -31,9 +32,9 @@ export function usePutAway(projectId: string, playbook: Playbook) {
       {
         onSuccess: () =>
           offerUndo({
-            message: `${name} is back`,
+            message: t`${name} is back`,
             undo: () => archiving.mutateAsync({ id, back: false }),
-            undone: `${name} is archived`,
+            undone: t`${name} is archived`,
           }),
         onError: showFailure,
       },
@@ -42,9 +43,9 @@ export function usePutAway(projectId: string, playbook: Playbook) {
     deleting.mutate(playbook, {
       onSuccess: () => {
         offerUndo({
-          message: `${name} is deleted`,
+          message: t`${name} is deleted`,
           undo: () => restoring.mutateAsync(id),
-          undone: `${name} is back in the archive`,
+          undone: t`${name} is back in the archive`,
         });
         then();
       },
@@ -52,7 +53,7 @@ export function usePutAway(projectId: string, playbook: Playbook) {
     });
   const restore = () =>
     restoring.mutate(id, {
-      onSuccess: () => showDone(`${name} is back in the archive`),
+      onSuccess: () => showDone(t`${name} is back in the archive`),
       onError: showFailure,
     });
   return {

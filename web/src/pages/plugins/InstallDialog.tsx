@@ -1,4 +1,5 @@
 /** Shows what a wheel declares and asks before it is installed; nothing in the wheel has run by then. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Code, Group, Modal, Skeleton, Stack, Switch, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { type PluginDeclaration, useInspectPlugin, useInstallPlugin } from '@/api/plugins';
@@ -17,7 +18,7 @@ interface Props {
 
 export function InstallDialog({ file, onClose }: Props) {
   return (
-    <Modal opened={file !== null} onClose={onClose} size="lg" title="Install a plug-in">
+    <Modal opened={file !== null} onClose={onClose} size="lg" title={t`Install a plug-in`}>
       {file !== null && (
         <Inspected key={`${file.name} ${file.lastModified}`} file={file} onClose={onClose} />
       )}
@@ -50,7 +51,7 @@ function Declaration({ file, declared, onClose }: DeclarationProps) {
       { file, sha256: declared.sha256, rights },
       {
         onSuccess: ({ name, version }) => {
-          showDone(`${name} ${version} installed`);
+          showDone(t`${name} ${version} installed`);
           onClose();
         },
       },
@@ -60,19 +61,19 @@ function Declaration({ file, declared, onClose }: DeclarationProps) {
       <div>
         <Text fw={600}>
           {declared.name} {declared.version}
-          {declared.installed_version !== null && ` (replaces ${declared.installed_version})`}
+          {declared.installed_version !== null && t` (replaces ${declared.installed_version})`}
         </Text>
         {declared.summary !== '' && <Text size="sm">{declared.summary}</Text>}
       </div>
       <Facts declared={declared} />
       <div>
         <Text size="sm" fw={600}>
-          It adds
+          {t`It adds`}
         </Text>
         <PartList parts={declared.parts} withText />
       </div>
       {declared.problems.length > 0 && (
-        <Alert color="red" variant="light" title="It cannot be installed here">
+        <Alert color="red" variant="light" title={t`It cannot be installed here`}>
           <ul className={classes.problems}>
             {declared.problems.map(({ pointer, message }) => (
               <li key={pointer + message}>{message}.</li>
@@ -84,14 +85,13 @@ function Declaration({ file, declared, onClose }: DeclarationProps) {
         <Alert
           color="yellow"
           variant="light"
-          title="Some of its code runs with the server’s rights"
+          title={t`Some of its code runs with the server’s rights`}
         >
           <Text size="sm" mb="xs">
-            It can read and change everything that Steward can, in all projects. Install it only if
-            you trust who wrote it.
+            {t`It can read and change everything that Steward can, in all projects. Install it only if you trust who wrote it.`}
           </Text>
           <Switch
-            label="I trust this code and let it run with the server’s rights"
+            label={t`I trust this code and let it run with the server’s rights`}
             checked={rights}
             onChange={({ currentTarget }) => setRights(currentTarget.checked)}
           />
@@ -100,10 +100,10 @@ function Declaration({ file, declared, onClose }: DeclarationProps) {
       <FormError error={install.error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button disabled={isClosed} loading={install.isPending} onClick={onInstall}>
-          Install {declared.name}
+          {t`Install ${declared.name}`}
         </Button>
       </Group>
     </Stack>
@@ -113,27 +113,25 @@ function Declaration({ file, declared, onClose }: DeclarationProps) {
 function Facts({ declared }: { declared: PluginDeclaration }) {
   const { bytes } = useFormats();
   const needed = declared.requirements.map(
-    ({ text, installed }) => `${text} (${installed ?? 'not installed'})`,
+    ({ text, installed }) => `${text} (${installed ?? t`not installed`})`,
   );
   return (
     <dl className={classes.facts}>
-      <dt>Licence</dt>
-      <dd>{declared.licence || 'not stated'}</dd>
-      <dt>SHA-256</dt>
+      <dt>{t`Licence`}</dt>
+      <dd>{declared.licence || t`not stated`}</dd>
+      <dt>{t`SHA-256`}</dt>
       <dd>
         <Code fz="xs">{declared.sha256}</Code>
       </dd>
-      <dt>Requires</dt>
+      <dt>{t`Requires`}</dt>
       <dd>
-        {needed.length === 0 ? 'no other packages' : needed.join(', ')}
-        {declared.requires_python !== '' && `; Python ${declared.requires_python}`}
+        {needed.length === 0 ? t`no other packages` : needed.join(', ')}
+        {declared.requires_python !== '' && t`; Python ${declared.requires_python}`}
       </dd>
-      <dt>Files</dt>
+      <dt>{t`Files`}</dt>
       <dd>
         <details>
-          <summary>
-            {declared.files.length} files, {bytes(declared.size)}
-          </summary>
+          <summary>{t`${declared.files.length} files, ${bytes(declared.size)}`}</summary>
           <ul className={classes.files}>
             {declared.files.map(({ path, size }) => (
               <li key={path}>

@@ -1,4 +1,5 @@
 /** What a plug-in adds, each part with where its code runs. */
+import { t } from '@lingui/core/macro';
 import { Code, Text } from '@mantine/core';
 import { Box, ShieldAlert } from 'lucide-react';
 import type { PluginPart } from '@/api/plugins';
@@ -26,19 +27,19 @@ export function PartList({ parts, withText = false }: { parts: PluginPart[]; wit
 }
 
 const KINDS: Record<string, string> = {
-  sandboxed_tool: 'Tool',
-  tool: 'Tool',
-  node: 'Node',
-  trigger: 'Trigger',
-  connector: 'Kind of connection',
-  guardrail: 'Guardrail',
-  agent: 'Agent',
+  sandboxed_tool: t`Tool`,
+  tool: t`Tool`,
+  node: t`Node`,
+  trigger: t`Trigger`,
+  connector: t`Kind of connection`,
+  guardrail: t`Guardrail`,
+  agent: t`Agent`,
 };
 
 function RunsChip({ runs }: { runs: PluginPart['runs'] }) {
   return runs === 'sandbox' ? (
-    <Chip word="runs in the sandbox" icon={Box} tone="good" />
+    <Chip word={t`runs in the sandbox`} icon={Box} tone="good" />
   ) : (
-    <Chip word="runs with the server’s rights" icon={ShieldAlert} tone="wait" />
+    <Chip word={t`runs with the server’s rights`} icon={ShieldAlert} tone="wait" />
   );
 }

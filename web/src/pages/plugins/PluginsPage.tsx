@@ -1,4 +1,6 @@
 /** The plug-ins of this installation: what each adds, where its code runs, and how to bring, disable and remove one. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Code, FileButton, Group, Modal, Stack, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Plus, Puzzle } from 'lucide-react';
@@ -20,8 +22,8 @@ import { PartList } from './PartList';
 import classes from './plugins.module.css';
 
 const description =
-  'Packages of others that add tools, nodes, triggers, kinds of connections, guardrails and agents to all projects of this installation. ' +
-  'You see what a package declares before anything of it runs. Drop a wheel anywhere to look at it.';
+  t`Packages of others that add tools, nodes, triggers, kinds of connections, guardrails and agents to all projects of this installation. ` +
+  t`You see what a package declares before anything of it runs. Drop a wheel anywhere to look at it.`;
 
 export default function PluginsPage() {
   const project = useProject();
@@ -30,24 +32,24 @@ export default function PluginsPage() {
   const [removed, setRemoved] = useState<Plugin | null>(null);
   const isOver = useFileDrop((files) => setFile(files[0] ?? null), !query.isError);
   const columns: Column<Plugin>[] = [
-    { id: 'plugin', header: 'Plug-in', cell: (plugin) => <About plugin={plugin} /> },
+    { id: 'plugin', header: t`Plug-in`, cell: (plugin) => <About plugin={plugin} /> },
     {
       id: 'parts',
-      header: 'Adds',
+      header: t`Adds`,
       width: '20rem',
       ownLine: true,
       cell: ({ parts }) => <PartList parts={parts} />,
     },
     {
       id: 'installed',
-      header: 'Installed',
+      header: t`Installed`,
       width: '12rem',
       hideBelow: 'md',
       cell: (plugin) => <Installed plugin={plugin} />,
     },
     {
       id: 'actions',
-      header: 'Enable or remove',
+      header: t`Enable or remove`,
       quietHeader: true,
       align: 'end',
       width: '10rem',
@@ -58,24 +60,26 @@ export default function PluginsPage() {
     <FileButton accept=".whl" onChange={setFile}>
       {(props) => (
         <Button leftSection={<Plus size={14} aria-hidden />} {...props}>
-          Install a plug-in
+          {t`Install a plug-in`}
         </Button>
       )}
     </FileButton>
   );
   return (
-    <Page title="Plug-ins" description={description} actions={add}>
-      {isOver && <div className={classes.drop}>Drop the wheel to see what it declares</div>}
+    <Page title={t`Plug-ins`} description={description} actions={add}>
+      {isOver && <div className={classes.drop}>{t`Drop the wheel to see what it declares`}</div>}
       <DataTable
-        label="Plug-ins"
+        label={t`Plug-ins`}
         columns={columns}
         query={query}
         rowKey={({ name }) => name}
         isFaded={({ enabled }) => !enabled}
         empty={
-          <EmptyState icon={Puzzle} picture="cards" title="No plug-ins yet">
-            Write one with <Code>steward plugin new</Code>, or install a wheel that someone gave
-            you.
+          <EmptyState icon={Puzzle} picture="cards" title={t`No plug-ins yet`}>
+            <Trans>
+              Write one with <Code>steward plugin new</Code>, or install a wheel that someone gave
+              you.
+            </Trans>
           </EmptyState>
         }
       />
@@ -98,12 +102,12 @@ function About({ plugin }: { plugin: Plugin }) {
         </Text>
       )}
       <Text size="xs" c="dimmed" component="div">
-        {plugin.licence || 'no licence stated'} · SHA-256{' '}
-        <Hash label={`SHA-256 of ${plugin.name}`} value={plugin.sha256} />
+        {t`${plugin.licence || t`no licence stated`} · SHA-256`}{' '}
+        <Hash label={t`SHA-256 of ${plugin.name}`} value={plugin.sha256} />
       </Text>
       {plugin.problem !== null && (
         <Text size="sm" c="red" role="alert">
-          Not loaded on this server. {plugin.problem}
+          {t`Not loaded on this server. ${plugin.problem}`}
         </Text>
       )}
     </div>
@@ -115,8 +119,10 @@ function Installed({ plugin }: { plugin: Plugin }) {
   const nameOf = usePersonName(project.id);
   return (
     <>
-      <RelativeTime value={plugin.installed_at} /> by{' '}
-      {nameOf(plugin.installed_by) ?? 'someone of another project'}
+      <Trans>
+        <RelativeTime value={plugin.installed_at} /> by{' '}
+        {nameOf(plugin.installed_by) ?? t`someone of another project`}
+      </Trans>
     </>
   );
 }
@@ -128,14 +134,14 @@ function Actions({ plugin, onRemove }: { plugin: Plugin; onRemove: () => void })
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
       <Switch
-        aria-label={`Enable ${name}`}
+        aria-label={t`Enable ${name}`}
         checked={enabled}
         disabled={change.isPending}
         onChange={({ currentTarget }) =>
           change.mutate(
             { name, enabled: currentTarget.checked },
             {
-              onSuccess: () => showDone(`${name} ${enabled ? 'disabled' : 'enabled'}`),
+              onSuccess: () => showDone(enabled ? t`${name} disabled` : t`${name} enabled`),
               onError: showFailure,
             },
           )
@@ -145,10 +151,10 @@ function Actions({ plugin, onRemove }: { plugin: Plugin; onRemove: () => void })
         variant="subtle"
         color="gray"
         size="compact-sm"
-        aria-label={`Remove ${name}`}
+        aria-label={t`Remove ${name}`}
         onClick={onRemove}
       >
-        Remove
+        {t`Remove`}
       </Button>
     </Group>
   );
@@ -161,25 +167,24 @@ function RemoveDialog({ plugin, onClose }: { plugin: Plugin | null; onClose: () 
   const onRemove = () =>
     remove.mutate(name, {
       onSuccess: () => {
-        showDone(`${name} removed`);
+        showDone(t`${name} removed`);
         onClose();
       },
       onError: showFailure,
     });
   return (
-    <Modal opened={plugin !== null} onClose={onClose} title={`Remove ${name}?`}>
+    <Modal opened={plugin !== null} onClose={onClose} title={t`Remove ${name}?`}>
       <Stack>
         <Text size="sm">
-          Flows that use what it adds will fail. Records of past runs stay readable and name the
-          version they used. To get it back, install the same wheel again.
+          {t`Flows that use what it adds will fail. Records of past runs stay readable and name the version they used. To get it back, install the same wheel again.`}
         </Text>
         {plugin !== null && <PartList parts={plugin.parts} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
           <Button color="red" loading={remove.isPending} onClick={onRemove}>
-            Remove it
+            {t`Remove it`}
           </Button>
         </Group>
       </Stack>
@@ -192,14 +197,14 @@ function RemovedPlugins() {
   const items = itemsOf(useInfiniteQuery(pluginsQuery(project.id, true)).data);
   if (items.length === 0) return null;
   return (
-    <Section title="Removed" framed>
+    <Section title={t`Removed`} framed>
       <ul className={classes.removed}>
         {items.map((plugin) => (
           <li key={plugin.sha256}>
             <Text span size="sm">
               {plugin.name} {plugin.version}, <RelativeTime value={plugin.changed_at} />
             </Text>
-            <Hash label={`SHA-256 of ${plugin.name} ${plugin.version}`} value={plugin.sha256} />
+            <Hash label={t`SHA-256 of ${plugin.name} ${plugin.version}`} value={plugin.sha256} />
           </li>
         ))}
       </ul>

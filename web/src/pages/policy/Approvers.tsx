@@ -1,4 +1,6 @@
 /** Groups of people whom rules can name as approvers. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -18,9 +20,11 @@ export function Approvers() {
   return (
     <Stack maw="44rem">
       <Text size="sm" c="dimmed">
-        A rule with <code>@approvers(&quot;finance&quot;)</code> asks somebody of that group. With{' '}
-        <code>@four_eyes(&quot;yes&quot;)</code>, someone other than the person who asked must
-        approve.
+        <Trans>
+          A rule with <code>@approvers(&quot;finance&quot;)</code> asks somebody of that group. With{' '}
+          <code>@four_eyes(&quot;yes&quot;)</code>, someone other than the person who asked must
+          approve.
+        </Trans>
       </Text>
       {groups.map((group) => (
         <OneGroup key={group.name} group={group} mayChange={mayChange} />
@@ -44,9 +48,9 @@ function OneGroup({ group, mayChange }: { group: ApproverGroup; mayChange: boole
     remove.mutate(group.name, {
       onSuccess: () =>
         offerUndo({
-          message: `${group.name} deleted`,
+          message: t`${group.name} deleted`,
           undo: () => set.mutateAsync(group),
-          undone: `${group.name} is back`,
+          undone: t`${group.name} is back`,
         }),
       onError: showFailure,
     });
@@ -62,8 +66,8 @@ function OneGroup({ group, mayChange }: { group: ApproverGroup; mayChange: boole
         onChange={(members) => set.mutate({ name: group.name, members }, { onError: showFailure })}
       />
       {mayChange && (
-        <Button variant="subtle" color="gray" aria-label={`Delete ${group.name}`} onClick={drop}>
-          Delete
+        <Button variant="subtle" color="gray" aria-label={t`Delete ${group.name}`} onClick={drop}>
+          {t`Delete`}
         </Button>
       )}
     </div>
@@ -93,14 +97,14 @@ function NewGroup({ taken }: { taken: string[] }) {
       <Stack gap="sm">
         <Group grow align="flex-start">
           <TextInput
-            label="New group"
-            placeholder="finance"
+            label={t`New group`}
+            placeholder={t`finance`}
             value={name}
-            error={isTaken ? 'There is a group of this name.' : null}
+            error={isTaken ? t`There is a group of this name.` : null}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
           <MultiSelect
-            label="People"
+            label={t`People`}
             data={useMembers()}
             value={members}
             searchable
@@ -110,7 +114,7 @@ function NewGroup({ taken }: { taken: string[] }) {
         <FormError error={set.error} />
         <Group>
           <Button type="submit" disabled={name.trim() === '' || isTaken} loading={set.isPending}>
-            Add the group
+            {t`Add the group`}
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,5 @@
 /** Past calls that a changed text would decide otherwise. */
+import { plural, t } from '@lingui/core/macro';
 import { Alert, Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
@@ -14,17 +15,20 @@ export function ChangedDecisions({ found }: { found: ChangedDecision[] }) {
   if (found.length === 0) {
     return (
       <Alert variant="light" color="steward" role="status">
-        Every past call would have been decided as it was.
+        {t`Every past call would have been decided as it was.`}
       </Alert>
     );
   }
   return (
     <div role="status">
       <Text size="sm" mb={6}>
-        {found.length} past {found.length === 1 ? 'call' : 'calls'} would be decided otherwise
-        {looser > 0 && `, ${looser} of them more freely`}.
+        {plural(found.length, {
+          one: `${found.length} past call would be decided otherwise`,
+          other: `${found.length} past calls would be decided otherwise`,
+        })}
+        {looser > 0 && t`, ${looser} of them more freely`}.
       </Text>
-      <ul className={classes.decisions} aria-label="Changed decisions">
+      <ul className={classes.decisions} aria-label={t`Changed decisions`}>
         {found.map(({ run_id, key, tool, before, after, looser: isLooser }) => (
           <li key={`${run_id}/${key}`} data-looser={isLooser}>
             <span>
@@ -38,7 +42,7 @@ export function ChangedDecisions({ found }: { found: ChangedDecision[] }) {
             <span>
               {outcomeWord(before)} → <b>{outcomeWord(after)}</b>
             </span>
-            {isLooser && <Chip word="Looser" icon={TriangleAlert} tone="wait" />}
+            {isLooser && <Chip word={t`Looser`} icon={TriangleAlert} tone="wait" />}
           </li>
         ))}
       </ul>

@@ -1,7 +1,9 @@
 /** What would be decided about a call, and by which rule. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
+import { insideSentence } from '@/language';
 import { itemsOf } from '@/api/lists';
 import { membersQuery } from '@/api/members';
 import { checkPolicy } from '@/api/policy';
@@ -50,11 +52,11 @@ export function Explainer() {
       <form onSubmit={submit} noValidate>
         <Stack gap="sm">
           <Select
-            label="Tool"
-            placeholder="Choose a tool"
+            label={t`Tool`}
+            placeholder={t`Choose a tool`}
             data={tools.map(({ name, title, risk }) => ({
               value: name,
-              label: `${title} · ${riskWord(risk).toLowerCase()}`,
+              label: `${title} · ${insideSentence(riskWord(risk))}`,
             }))}
             value={tool}
             searchable
@@ -62,40 +64,40 @@ export function Explainer() {
           />
           <Group grow align="flex-start">
             <Select
-              label="On behalf of"
-              placeholder="You"
+              label={t`On behalf of`}
+              placeholder={t`You`}
               data={members.map(({ user_id, name }) => ({ value: user_id, label: name }))}
               value={user}
               clearable
-              clearButtonProps={{ 'aria-label': 'You' }}
+              clearButtonProps={{ 'aria-label': t`You` }}
               onChange={setUser}
             />
             <TextInput
-              label="Branch"
+              label={t`Branch`}
               value={branch}
               onChange={({ currentTarget }) => setBranch(currentTarget.value)}
             />
           </Group>
           <TextInput
-            label="Destination"
-            description="Where it sends to, such as an address or host."
+            label={t`Destination`}
+            description={t`Where it sends to, such as an address or host.`}
             value={destination}
             onChange={({ currentTarget }) => setDestination(currentTarget.value)}
           />
           <Switch
-            label="Its arguments follow from untrusted content"
+            label={t`Its arguments follow from untrusted content`}
             checked={untrusted}
             onChange={({ currentTarget }) => setUntrusted(currentTarget.checked)}
           />
           <Switch
-            label="The run has read untrusted content before"
+            label={t`The run has read untrusted content before`}
             checked={hasRead}
             onChange={({ currentTarget }) => setHasRead(currentTarget.checked)}
           />
           <FormError error={check.error} />
           <Group>
             <Button type="submit" disabled={tool === null} loading={check.isPending}>
-              Explain
+              {t`Explain`}
             </Button>
           </Group>
         </Stack>
@@ -120,9 +122,9 @@ function Answer({ found }: { found: Explanation }) {
         </Text>
         <RuleList rules={found.rules} />
         {found.approvers.length > 0 && (
-          <Text size="sm">Somebody of: {found.approvers.join(', ')}</Text>
+          <Text size="sm">{t`Somebody of: ${found.approvers.join(', ')}`}</Text>
         )}
-        {found.four_eyes && <Text size="sm">Someone other than the person who asked</Text>}
+        {found.four_eyes && <Text size="sm">{t`Someone other than the person who asked`}</Text>}
         {found.errors.length > 0 && <Text size="sm">{found.errors.join(' ')}</Text>}
       </Stack>
     </Alert>

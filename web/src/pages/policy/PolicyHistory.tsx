@@ -1,4 +1,5 @@
 /** Revisions of a text, each with what it changed. */
+import { t } from '@lingui/core/macro';
 import { Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, History } from 'lucide-react';
@@ -24,8 +25,8 @@ export function PolicyHistory({ place }: { place: PolicyPlace }) {
   const revisions = query.data.toSorted((a, b) => b.revision - a.revision);
   if (revisions.length === 0) {
     return (
-      <EmptyState icon={History} title="No revisions yet">
-        Each saved text stays here, with who saved it and why.
+      <EmptyState icon={History} title={t`No revisions yet`}>
+        {t`Each saved text stays here, with who saved it and why.`}
       </EmptyState>
     );
   }
@@ -55,7 +56,7 @@ function Revision({ revision, before, isNewest }: Props) {
   const formats = useFormats();
   const [opened, setOpened] = useState(isNewest);
   const preset = revision.preset === null ? null : PRESET_WORDS[revision.preset];
-  const title = revision.message || (preset ? `Preset ${preset.title}` : 'Changed');
+  const title = revision.message || (preset ? t`Preset ${preset.title}` : t`Changed`);
   return (
     <li className={classes.revision}>
       <UnstyledButton
@@ -84,7 +85,7 @@ const MARKS = { same: ' ', removed: '−', added: '+' };
 function Diff({ before, after }: { before: string; after: string }) {
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <pre className={classes.diff} tabIndex={0} role="group" aria-label="What it changed">
+    <pre className={classes.diff} tabIndex={0} role="group" aria-label={t`What it changed`}>
       {lineDiff(before, after).map(({ kind, text }, index) => (
         <div key={index} data-kind={kind}>
           {MARKS[kind]} {text}

@@ -1,4 +1,5 @@
 /** What runs may do by themselves, what a person must approve, and what never happens. */
+import { t } from '@lingui/core/macro';
 import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Page } from '@/components/Page';
@@ -13,11 +14,11 @@ import { SafeModeSwitch } from './SafeModeSwitch';
 import { ToolSettings } from './ToolSettings';
 
 const TABS = [
-  { id: 'rules', label: 'Rules' },
-  { id: 'history', label: 'History' },
-  { id: 'explain', label: 'Explain' },
-  { id: 'approvers', label: 'Approvers' },
-  { id: 'tools', label: 'Tools' },
+  { id: 'rules', label: t`Rules` },
+  { id: 'history', label: t`History` },
+  { id: 'explain', label: t`Explain` },
+  { id: 'approvers', label: t`Approvers` },
+  { id: 'tools', label: t`Tools` },
 ];
 
 export default function PolicyPage() {
@@ -36,8 +37,8 @@ export default function PolicyPage() {
       }
     >
       <Page
-        title="Policy"
-        description="Rules decide whether a call may run. Steward also has rules of its own, which you cannot change."
+        title={t`Policy`}
+        description={t`Rules decide whether a call may run. Steward also has rules of its own, which you cannot change.`}
         actions={<SafeModeSwitch />}
         toolbar={<TabStrip tabs={TABS} value={tab} />}
       >

@@ -1,4 +1,5 @@
 /** The text in force: presets to begin with, an editor with faults as one types, and a trial on past runs. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -29,7 +30,7 @@ export function PolicyRules({ place }: { place: PolicyPlace }) {
   if (place.level === 'playbook' && place.subject === null) {
     return (
       <Text size="sm" c="dimmed">
-        Name a playbook to see its rules.
+        {t`Name a playbook to see its rules.`}
       </Text>
     );
   }
@@ -73,24 +74,24 @@ function Editor({ place, current }: EditorProps) {
       revision: current.revision,
     });
     whenDone(change, (saved) => {
-      if (current.revision === 0) showDone('Policy saved');
+      if (current.revision === 0) showDone(t`Policy saved`);
       else {
         offerUndo({
-          message: 'Policy saved',
+          message: t`Policy saved`,
           undo: () =>
             save.mutateAsync({
               place,
               text: current.text,
-              message: `Back to revision ${current.revision}`,
+              message: t`Back to revision ${current.revision}`,
               revision: saved.revision,
             }),
-          undone: 'The policy is as before',
+          undone: t`The policy is as before`,
         });
       }
     });
   };
   const problems = faults.map(({ line, column, message: said }) => ({
-    place: `Line ${line}, column ${column}`,
+    place: t`Line ${line}, column ${column}`,
     line,
     message: said,
   }));
@@ -98,24 +99,24 @@ function Editor({ place, current }: EditorProps) {
     <Stack>
       <Presets current={current} text={text} onChoose={maySave ? setText : undefined} />
       <CodeField
-        label="Rules (Cedar)"
+        label={t`Rules (Cedar)`}
         description={
           current.revision === 0
-            ? 'You have not saved rules here yet. These are the default rules.'
-            : `Revision ${current.revision}${current.message === '' ? '' : `: ${current.message}`}`
+            ? t`You have not saved rules here yet. These are the default rules.`
+            : t`Revision ${current.revision}${current.message === '' ? '' : `: ${current.message}`}`
         }
         value={text}
         onChange={setText}
         problems={problems}
-        fine="Nothing is wrong with it."
+        fine={t`Nothing is wrong with it.`}
         isChecking={isChecking}
         readOnly={!mayTry}
       />
       {mayTry && isChanged && (
         <>
           <TextInput
-            label="Why"
-            description="Kept in the history."
+            label={t`Why`}
+            description={t`Kept in the history.`}
             value={message}
             maxLength={400}
             maw="36rem"
@@ -132,21 +133,21 @@ function Editor({ place, current }: EditorProps) {
               disabled={faults.length > 0 || isChecking}
               onClick={() => simulate.mutate(text)}
             >
-              Try on past runs
+              {t`Try on past runs`}
             </Button>
             <Button
               loading={save.isPending}
               disabled={!maySave || faults.length > 0 || isChecking}
               onClick={store}
             >
-              Save
+              {t`Save`}
             </Button>
             <Button variant="subtle" color="gray" onClick={() => setText(current.text)}>
-              Discard changes
+              {t`Discard changes`}
             </Button>
             {!maySave && (
               <Text size="xs" c="dimmed">
-                Only administrators save rules.
+                {t`Only administrators save rules.`}
               </Text>
             )}
           </Group>
@@ -168,7 +169,7 @@ function Presets({ current, text, onChoose }: PresetsProps) {
   const chosen = presets.find((preset) => preset.text.trim() === text.trim());
   return (
     <Stack gap={6}>
-      <Group gap="xs" role="group" aria-label="Presets">
+      <Group gap="xs" role="group" aria-label={t`Presets`}>
         {presets.map((preset) => (
           <Button
             key={preset.name}
@@ -178,8 +179,9 @@ function Presets({ current, text, onChoose }: PresetsProps) {
             disabled={!onChoose}
             onClick={() => onChoose?.(preset.text)}
           >
-            {PRESET_WORDS[preset.name]?.title ?? preset.name}
-            {preset.name === current.preset ? ' (in force)' : ''}
+            {preset.name === current.preset
+              ? t`${PRESET_WORDS[preset.name]?.title ?? preset.name} (in force)`
+              : (PRESET_WORDS[preset.name]?.title ?? preset.name)}
           </Button>
         ))}
       </Group>

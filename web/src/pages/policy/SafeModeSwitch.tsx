@@ -1,4 +1,5 @@
 /** Safe mode: nothing changes until a person approves it. */
+import { t } from '@lingui/core/macro';
 import { Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { policySettingsQuery, useChangePolicySettings } from '@/api/policy';
@@ -15,14 +16,14 @@ export function SafeModeSwitch() {
     change.mutate(
       { safe_mode, revision: data.revision },
       {
-        onSuccess: () => showDone(safe_mode ? 'Safe mode is on' : 'Safe mode is off'),
+        onSuccess: () => showDone(safe_mode ? t`Safe mode is on` : t`Safe mode is off`),
         onError: showFailure,
       },
     );
   return (
     <Switch
-      label="Safe mode"
-      description="Read-only until approved"
+      label={t`Safe mode`}
+      description={t`Read-only until approved`}
       checked={change.isPending ? change.variables.safe_mode === true : data.safe_mode}
       disabled={!mayChange}
       onChange={({ currentTarget }) => set(currentTarget.checked)}

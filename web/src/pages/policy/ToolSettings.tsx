@@ -1,4 +1,5 @@
 /** What each tool is allowed in this project, such as hosts and servers, as JSON per tool. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -33,24 +34,24 @@ export function ToolSettings() {
   if (!settings) return null;
   const outward = tools.filter(({ effects }) => effects.includes('network'));
   const name = chosen ?? Object.keys(settings.tools)[0] ?? outward[0]?.name ?? null;
-  const has = (tool: string) => (tool in settings.tools ? ' · set' : '');
+  const has = (tool: string) => (tool in settings.tools ? t` · set` : '');
   return (
     <Stack maw="44rem">
       <Text size="sm" c="dimmed">
-        Tools that reach outside are off until it is said here what they may reach.
+        {t`Tools that reach outside are off until it is said here what they may reach.`}
       </Text>
       <Select
-        label="Tool"
+        label={t`Tool`}
         data={[
           {
-            group: 'Reach outside',
+            group: t`Reach outside`,
             items: outward.map(({ name: value, title }) => ({
               value,
               label: title + has(value),
             })),
           },
           {
-            group: 'Others',
+            group: t`Others`,
             items: tools
               .filter((tool) => !outward.includes(tool))
               .map(({ name: value, title }) => ({ value, label: title + has(value) })),
@@ -73,7 +74,7 @@ function parsed(text: string): { value: unknown; problems: CodeProblem[] } {
   try {
     return { value: JSON.parse(text), problems: [] };
   } catch (error) {
-    const problem = { place: 'Not JSON yet', message: (error as Error).message };
+    const problem = { place: t`Not JSON yet`, message: (error as Error).message };
     return { value: undefined, problems: [problem] };
   }
 }
@@ -92,20 +93,20 @@ function OneTool({ name, settings }: { name: string; settings: PolicySettings })
     const tools = value === undefined ? others : { ...others, [name]: value };
     whenDone(change.mutateAsync({ tools, revision: settings.revision }), ({ revision }) =>
       offerUndo({
-        message: `Settings of ${name} saved`,
+        message: t`Settings of ${name} saved`,
         undo: () => change.mutateAsync({ tools: settings.tools, revision }),
-        undone: 'Settings are as before',
+        undone: t`Settings are as before`,
       }),
     );
   };
   return (
     <>
       <CodeField
-        label={`Settings of ${name} (JSON)`}
+        label={t`Settings of ${name} (JSON)`}
         value={text}
         onChange={setText}
         problems={problems}
-        fine="It can be saved."
+        fine={t`It can be saved.`}
         readOnly={!mayChange}
         minRows={6}
       />
@@ -116,7 +117,7 @@ function OneTool({ name, settings }: { name: string; settings: PolicySettings })
             size="compact-sm"
             onClick={() => setText(JSON.stringify(example, null, 2))}
           >
-            Begin with an example
+            {t`Begin with an example`}
           </Button>
         </Group>
       )}
@@ -128,7 +129,7 @@ function OneTool({ name, settings }: { name: string; settings: PolicySettings })
             loading={change.isPending}
             onClick={save}
           >
-            Save
+            {t`Save`}
           </Button>
         </Group>
       )}

@@ -1,13 +1,14 @@
 /** Which of the texts is shown: that of the organisation, of the project, or of a playbook. */
+import { t } from '@lingui/core/macro';
 import { Group, SegmentedControl, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { PolicyPlace } from '@/api/policy';
 import type { PolicyLevel } from '@/api/run-types';
 
 const LEVELS: { value: PolicyLevel; label: string }[] = [
-  { value: 'project', label: 'Project' },
-  { value: 'organisation', label: 'Organisation' },
-  { value: 'playbook', label: 'Playbook' },
+  { value: 'project', label: t`Project` },
+  { value: 'organisation', label: t`Organisation` },
+  { value: 'playbook', label: t`Playbook` },
 ];
 
 export function usePlace() {
@@ -26,15 +27,15 @@ export function PolicyPlaceChoice({ place, onChange }: Props) {
   return (
     <Group gap="sm" mb="md" align="center">
       <SegmentedControl
-        aria-label="Level"
+        aria-label={t`Level`}
         data={LEVELS}
         value={place.level}
         onChange={(level) => choose(level, name)}
       />
       {place.level === 'playbook' && (
         <TextInput
-          aria-label="Playbook"
-          placeholder="Name of the playbook, then Enter"
+          aria-label={t`Playbook`}
+          placeholder={t`Name of the playbook, then Enter`}
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
           onBlur={() => choose('playbook', name)}

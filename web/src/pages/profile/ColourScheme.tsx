@@ -1,4 +1,5 @@
 /** Light, dark or as the system says; kept in this browser. */
+import { t } from '@lingui/core/macro';
 import { SegmentedControl, useMantineColorScheme } from '@mantine/core';
 import { COLOUR_SCHEMES } from '@/app/account';
 
@@ -7,7 +8,7 @@ export function ColourScheme() {
   return (
     <SegmentedControl
       fullWidth
-      aria-label="Colour scheme"
+      aria-label={t`Colour scheme`}
       data={[...COLOUR_SCHEMES]}
       value={colorScheme}
       onChange={setColorScheme}

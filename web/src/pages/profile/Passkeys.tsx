@@ -1,4 +1,6 @@
 /** Passkeys of the person: added after the password, listed with their last use, removed. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
@@ -35,15 +37,14 @@ export function Passkeys({ user }: { user: User }) {
       )}
       {!arePasskeysPossible() ? (
         <Text size="sm">
-          To add a passkey, open Steward at an https address with a name, or at http://localhost on
-          your own machine. You need a current browser.
+          {t`To add a passkey, open Steward at an https address with a name, or at http://localhost on your own machine. You need a current browser.`}
         </Text>
       ) : isAdding ? (
         <AddForm user={user} onDone={() => setIsAdding(false)} />
       ) : (
         <Group>
           <Button variant="default" onClick={() => setIsAdding(true)}>
-            Add a passkey
+            {t`Add a passkey`}
           </Button>
         </Group>
       )}
@@ -56,9 +57,9 @@ function AddForm({ user, onDone }: { user: User; onDone: () => void }) {
   const form = useForm({
     initialValues: { name: browserName(navigator.userAgent), password: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
+      name: (name) => (name.trim() === '' ? t`Enter a name.` : null),
       password: (given) =>
-        user.has_password && given === '' ? 'Enter your current password.' : null,
+        user.has_password && given === '' ? t`Enter your current password.` : null,
     },
   });
   const submit = form.onSubmit(({ name, password }) =>
@@ -66,7 +67,7 @@ function AddForm({ user, onDone }: { user: User; onDone: () => void }) {
       { name, password: user.has_password ? password : null },
       {
         onSuccess: () => {
-          showDone('Passkey added');
+          showDone(t`Passkey added`);
           onDone();
         },
         onError: (error) => form.setErrors(fieldMessages(error)),
@@ -77,13 +78,13 @@ function AddForm({ user, onDone }: { user: User; onDone: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack maw="26rem">
         <TextInput
-          label="Name of the passkey"
-          description="So that you know later which device it is."
+          label={t`Name of the passkey`}
+          description={t`So that you know later which device it is.`}
           {...form.getInputProps('name')}
         />
         {user.has_password && (
           <PasswordInput
-            label="Your password"
+            label={t`Your password`}
             autoComplete="current-password"
             {...form.getInputProps('password')}
           />
@@ -91,10 +92,10 @@ function AddForm({ user, onDone }: { user: User; onDone: () => void }) {
         <FormError error={add.error} />
         <Group>
           <Button type="submit" loading={add.isPending}>
-            Continue
+            {t`Continue`}
           </Button>
           <Button variant="default" onClick={onDone}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </Group>
       </Stack>
@@ -107,7 +108,7 @@ function PasskeyRow({ passkey }: { passkey: Passkey }) {
   const [isAsked, setIsAsked] = useState(false);
   const onRemove = () =>
     remove.mutate(passkey.id, {
-      onSuccess: () => showDone(`Passkey “${passkey.name}” removed`),
+      onSuccess: () => showDone(t`Passkey “${passkey.name}” removed`),
       onError: showFailure,
     });
   return (
@@ -115,24 +116,28 @@ function PasskeyRow({ passkey }: { passkey: Passkey }) {
       <div>
         <Text size="sm">{passkey.name}</Text>
         <Text size="xs" c="dimmed">
-          Added <RelativeTime value={passkey.created_at} />
+          <Trans>
+            Added <RelativeTime value={passkey.created_at} />
+          </Trans>
           {passkey.last_used_at === null ? (
-            ', not used yet'
+            t`, not used yet`
           ) : (
             <>
-              , last used <RelativeTime value={passkey.last_used_at} />
+              <Trans>
+                , last used <RelativeTime value={passkey.last_used_at} />
+              </Trans>
             </>
           )}
         </Text>
       </div>
       {isAsked ? (
         <Group gap="xs">
-          <Text size="sm">Remove it? This cannot be undone.</Text>
+          <Text size="sm">{t`Remove it? This cannot be undone.`}</Text>
           <Button size="compact-sm" color="red" loading={remove.isPending} onClick={onRemove}>
-            Remove “{passkey.name}”
+            {t`Remove “${passkey.name}”`}
           </Button>
           <Button size="compact-sm" variant="default" onClick={() => setIsAsked(false)}>
-            Keep it
+            {t`Keep it`}
           </Button>
         </Group>
       ) : (
@@ -140,10 +145,10 @@ function PasskeyRow({ passkey }: { passkey: Passkey }) {
           variant="subtle"
           color="gray"
           size="compact-sm"
-          aria-label={`Remove ${passkey.name}`}
+          aria-label={t`Remove ${passkey.name}`}
           onClick={() => setIsAsked(true)}
         >
-          Remove
+          {t`Remove`}
         </Button>
       )}
     </Group>

@@ -1,4 +1,5 @@
 /** Sets or changes the password. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, PasswordInput, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { fieldMessages } from '@/api/errors';
@@ -15,10 +16,10 @@ export function PasswordForm({ user }: { user: User }) {
     initialValues: { current_password: '', new_password: '' },
     validate: {
       current_password: (value) =>
-        user.has_password && value === '' ? 'Enter your current password.' : null,
+        user.has_password && value === '' ? t`Enter your current password.` : null,
       new_password: (value) =>
         value.length < SHORTEST
-          ? `Use at least ${SHORTEST} characters; a few words are fine.`
+          ? t`Use at least ${SHORTEST} characters; a few words are fine.`
           : null,
     },
   });
@@ -28,7 +29,7 @@ export function PasswordForm({ user }: { user: User }) {
       {
         onSuccess: () => {
           form.reset();
-          showDone(user.has_password ? 'Password changed' : 'Password set');
+          showDone(user.has_password ? t`Password changed` : t`Password set`);
         },
         onError: (error) => form.setErrors(fieldMessages(error)),
       },
@@ -41,20 +42,20 @@ export function PasswordForm({ user }: { user: User }) {
         <input type="email" autoComplete="username" value={user.email} readOnly hidden />
         {user.has_password && (
           <PasswordInput
-            label="Current password"
+            label={t`Current password`}
             autoComplete="current-password"
             {...form.getInputProps('current_password')}
           />
         )}
         <PasswordInput
-          label="New password"
+          label={t`New password`}
           autoComplete="new-password"
           {...form.getInputProps('new_password')}
         />
         <FormError error={change.error} />
         <Group>
           <Button type="submit" loading={change.isPending}>
-            {user.has_password ? 'Change password' : 'Set password'}
+            {user.has_password ? t`Change password` : t`Set password`}
           </Button>
         </Group>
       </Stack>

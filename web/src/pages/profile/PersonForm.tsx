@@ -1,4 +1,5 @@
 /** Name and the way dates and numbers are written. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMemo } from 'react';
@@ -18,10 +19,10 @@ export function PersonForm({ current }: { current: Versioned<User> }) {
   const change = useChangeMe();
   const form = useForm({
     initialValues: { name: user.name, locale: user.locale ?? BROWSER },
-    validate: { name: (name) => (name.trim() === '' ? 'Enter your name.' : null) },
+    validate: { name: (name) => (name.trim() === '' ? t`Enter your name.` : null) },
   });
   const choices = useMemo(
-    () => [{ value: BROWSER, label: 'As in this browser' }, ...localeChoices(user.locale)],
+    () => [{ value: BROWSER, label: t`As in this browser` }, ...localeChoices(user.locale)],
     [user.locale],
   );
   const submit = form.onSubmit(({ name, locale }) =>
@@ -30,7 +31,7 @@ export function PersonForm({ current }: { current: Versioned<User> }) {
       {
         onSuccess: () => {
           form.resetDirty();
-          showDone('Saved');
+          showDone(t`Saved`);
         },
         onError: (error) => form.setErrors(fieldMessages(error)),
       },
@@ -39,11 +40,11 @@ export function PersonForm({ current }: { current: Versioned<User> }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw="26rem">
-        <TextInput label="Name" autoComplete="name" {...form.getInputProps('name')} />
-        <TextInput label="E-mail" value={user.email} readOnly variant="filled" />
+        <TextInput label={t`Name`} autoComplete="name" {...form.getInputProps('name')} />
+        <TextInput label={t`E-mail`} value={user.email} readOnly variant="filled" />
         <div>
           <Select
-            label="Dates and numbers"
+            label={t`Dates and numbers`}
             data={choices}
             searchable
             allowDeselect={false}
@@ -54,7 +55,7 @@ export function PersonForm({ current }: { current: Versioned<User> }) {
         <FormError error={change.error} />
         <Group>
           <Button type="submit" loading={change.isPending} disabled={!form.isDirty()}>
-            Save
+            {t`Save`}
           </Button>
         </Group>
       </Stack>
@@ -71,7 +72,7 @@ function Example({ locale }: { locale: string }) {
   );
   return (
     <Text size="xs" c="dimmed" mt={4}>
-      For example {formats.dateTime(EXAMPLE_TIME)} and {formats.number(EXAMPLE_NUMBER)}
+      {t`For example ${formats.dateTime(EXAMPLE_TIME)} and ${formats.number(EXAMPLE_NUMBER)}`}
     </Text>
   );
 }

@@ -1,4 +1,6 @@
 /** Devices that are told what waits for the person: this one is added here, any is removed. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Badge, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -31,11 +33,10 @@ export function PushDevices() {
         </Stack>
       )}
       {publicKey === null ? (
-        <Text size="sm">An administrator has switched notifications on devices off.</Text>
+        <Text size="sm">{t`An administrator has switched notifications on devices off.`}</Text>
       ) : !isPushPossible() ? (
         <Text size="sm">
-          To get notifications on this device, open Steward at an https address. On an iPhone or
-          iPad, first add it to the home screen.
+          {t`To get notifications on this device, open Steward at an https address. On an iPhone or iPad, first add it to the home screen.`}
         </Text>
       ) : (
         !devices.some(({ current }) => current) && <AddThisDevice publicKey={publicKey} />
@@ -49,14 +50,14 @@ function AddThisDevice({ publicKey }: { publicKey: string }) {
   const onAdd = () =>
     add.mutate(
       { name: browserName(navigator.userAgent), publicKey },
-      { onSuccess: () => showDone('This device gets notifications') },
+      { onSuccess: () => showDone(t`This device gets notifications`) },
     );
   return (
     <Stack gap="xs">
       <FormError error={add.error} />
       <Group>
         <Button variant="default" loading={add.isPending} onClick={onAdd}>
-          Notify me on this device
+          {t`Notify me on this device`}
         </Button>
       </Group>
     </Stack>
@@ -67,7 +68,7 @@ function DeviceRow({ device }: { device: PushDevice }) {
   const remove = useRemovePushDevice();
   const onRemove = () =>
     remove.mutate(device, {
-      onSuccess: () => showDone(`“${device.name}” gets no more notifications`),
+      onSuccess: () => showDone(t`“${device.name}” gets no more notifications`),
       onError: showFailure,
     });
   return (
@@ -75,21 +76,23 @@ function DeviceRow({ device }: { device: PushDevice }) {
       <div>
         <Group gap="xs">
           <Text size="sm">{device.name}</Text>
-          {device.current && <Badge variant="light">This browser</Badge>}
+          {device.current && <Badge variant="light">{t`This browser`}</Badge>}
         </Group>
         <Text size="xs" c="dimmed">
-          Added <RelativeTime value={device.created_at} />
+          <Trans>
+            Added <RelativeTime value={device.created_at} />
+          </Trans>
         </Text>
       </div>
       <Button
         variant="subtle"
         color="gray"
         size="compact-sm"
-        aria-label={`Stop notifications on ${device.name}`}
+        aria-label={t`Stop notifications on ${device.name}`}
         loading={remove.isPending}
         onClick={onRemove}
       >
-        Stop
+        {t`Stop`}
       </Button>
     </Group>
   );

@@ -1,4 +1,6 @@
 /** Where the person is signed in, and signing out there. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Badge, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { sessionsQuery, useEndOtherSessions, useEndSession } from '@/api/me';
@@ -18,7 +20,7 @@ export function Sessions() {
   const onEndOthers = () => {
     endOthers.mutate(undefined, {
       onSuccess: () => {
-        showDone('Signed out everywhere else');
+        showDone(t`Signed out everywhere else`);
       },
       onError: showFailure,
     });
@@ -37,7 +39,7 @@ export function Sessions() {
           loading={endOthers.isPending}
           onClick={onEndOthers}
         >
-          Sign out everywhere else
+          {t`Sign out everywhere else`}
         </Button>
       </Group>
     </Stack>
@@ -52,17 +54,19 @@ function SessionRow({ session }: { session: OpenSession }) {
       <div>
         <Group gap="xs">
           <Text size="sm">{name}</Text>
-          {session.current && <Badge variant="light">This browser</Badge>}
+          {session.current && <Badge variant="light">{t`This browser`}</Badge>}
         </Group>
         <Text size="xs" c="dimmed">
           {session.address !== '' && `${session.address}, `}
           {session.provider === null
-            ? 'signed in to Steward '
-            : `signed in with ${session.provider} `}
+            ? t`signed in to Steward `
+            : t`signed in with ${session.provider} `}
           <RelativeTime value={session.created_at} />
           {session.used_at !== null && (
             <>
-              , last used <RelativeTime value={session.used_at} />
+              <Trans>
+                , last used <RelativeTime value={session.used_at} />
+              </Trans>
             </>
           )}
         </Text>
@@ -73,13 +77,13 @@ function SessionRow({ session }: { session: OpenSession }) {
           color="gray"
           size="compact-sm"
           flex="none"
-          aria-label={`Sign out ${name}`}
+          aria-label={t`Sign out ${name}`}
           loading={end.isPending}
           onClick={() => {
             end.mutate(session.id, { onError: showFailure });
           }}
         >
-          Sign out
+          {t`Sign out`}
         </Button>
       )}
     </Group>

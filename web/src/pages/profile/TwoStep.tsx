@@ -1,4 +1,6 @@
 /** Two-step sign-in: set up with an app on a phone, new recovery codes, off again. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import {
   Alert,
   Button,
@@ -50,7 +52,7 @@ export function TwoStep({ user }: { user: User }) {
     );
   }
   if (!user.has_password) {
-    return <Text size="sm">Set a password first. Two-step sign-in protects a password.</Text>;
+    return <Text size="sm">{t`Set a password first. Two-step sign-in protects a password.`}</Text>;
   }
   if (begin.data === undefined) {
     return (
@@ -64,19 +66,19 @@ export function TwoStep({ user }: { user: User }) {
   return (
     <Stack>
       <Text size="sm">
-        1. Scan this picture with an authenticator app on your phone, or type the key into the app.
+        {t`1. Scan this picture with an authenticator app on your phone, or type the key into the app.`}
       </Text>
       <QRCodeSVG
         value={begin.data.address}
         size={180}
         marginSize={2}
         role="img"
-        title="QR code for the authenticator app"
+        title={t`QR code for the authenticator app`}
       />
-      <CopyField label="Key" value={begin.data.secret} />
-      <Text size="sm">2. Type the code that the app shows now.</Text>
+      <CopyField label={t`Key`} value={begin.data.secret} />
+      <Text size="sm">{t`2. Type the code that the app shows now.`}</Text>
       <CodeForm
-        action="Turn on"
+        action={t`Turn on`}
         error={confirm.error}
         isPending={confirm.isPending}
         onCode={(code, onError) =>
@@ -99,20 +101,20 @@ interface PasswordFirstProps {
 function PasswordFirst({ error, isPending, onPassword }: PasswordFirstProps) {
   const form = useForm({
     initialValues: { password: '' },
-    validate: { password: (given) => (given === '' ? 'Enter your current password.' : null) },
+    validate: { password: (given) => (given === '' ? t`Enter your current password.` : null) },
   });
   return (
     <form onSubmit={form.onSubmit(({ password }) => onPassword(password))} noValidate>
       <Stack maw="26rem">
         <PasswordInput
-          label="Current password"
+          label={t`Current password`}
           autoComplete="current-password"
           {...form.getInputProps('password')}
         />
         <FormError error={error} />
         <Group>
           <Button type="submit" variant="default" loading={isPending}>
-            Set up two-step sign-in
+            {t`Set up two-step sign-in`}
           </Button>
         </Group>
       </Stack>
@@ -134,27 +136,29 @@ function TurnedOn({ since, left, onCodes }: TurnedOnProps) {
   return (
     <Stack>
       <Text size="sm">
-        On since <RelativeTime value={since} />. Recovery codes left: {left}.
+        <Trans>
+          On since <RelativeTime value={since} />. Recovery codes left: {left}.
+        </Trans>
       </Text>
       {wish === null ? (
         <Group>
           <Button variant="default" onClick={() => setWish('codes')}>
-            Make new recovery codes
+            {t`Make new recovery codes`}
           </Button>
           <Button variant="default" onClick={() => setWish('off')}>
-            Turn off
+            {t`Turn off`}
           </Button>
         </Group>
       ) : (
         <CodeForm
-          action={wish === 'off' ? 'Turn off' : 'Make new recovery codes'}
+          action={wish === 'off' ? t`Turn off` : t`Make new recovery codes`}
           error={asked.error}
           isPending={asked.isPending}
           onCancel={() => setWish(null)}
           onCode={(code, onError) => {
             if (wish === 'off') {
               off.mutate(code, {
-                onSuccess: () => showDone('Two-step sign-in is off'),
+                onSuccess: () => showDone(t`Two-step sign-in is off`),
                 onError,
               });
             } else {
@@ -181,7 +185,7 @@ interface CodeFormProps {
 function CodeForm({ action, error, isPending, onCode, onCancel }: CodeFormProps) {
   const form = useForm({
     initialValues: { code: '' },
-    validate: { code: (code) => (code.trim() === '' ? 'Type the code.' : null) },
+    validate: { code: (code) => (code.trim() === '' ? t`Type the code.` : null) },
   });
   const submit = form.onSubmit(({ code }) =>
     onCode(code, (problem) => form.setErrors(fieldMessages(problem))),
@@ -190,8 +194,8 @@ function CodeForm({ action, error, isPending, onCode, onCancel }: CodeFormProps)
     <form onSubmit={submit} noValidate>
       <Stack maw="26rem">
         <TextInput
-          label="Code"
-          description="From the app, or a recovery code."
+          label={t`Code`}
+          description={t`From the app, or a recovery code.`}
           autoComplete="one-time-code"
           {...form.getInputProps('code')}
         />
@@ -202,7 +206,7 @@ function CodeForm({ action, error, isPending, onCode, onCancel }: CodeFormProps)
           </Button>
           {onCancel && (
             <Button variant="default" onClick={onCancel}>
-              Cancel
+              {t`Cancel`}
             </Button>
           )}
         </Group>
@@ -215,17 +219,16 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: ()
   const { copied, copy } = useCopy();
   return (
     <Stack>
-      <Alert color="yellow" variant="light" title="Keep these recovery codes">
+      <Alert color="yellow" variant="light" title={t`Keep these recovery codes`}>
         <Text size="sm">
-          Each one signs you in once if you lose your phone. Steward shows them only now. Print them
-          or put them into a password manager.
+          {t`Each one signs you in once if you lose your phone. Steward shows them only now. Print them or put them into a password manager.`}
         </Text>
       </Alert>
       <Code block>{codes.join('\n')}</Code>
       <Group>
-        <Button onClick={onDone}>I have kept them</Button>
+        <Button onClick={onDone}>{t`I have kept them`}</Button>
         <Button variant="default" onClick={() => void copy(codes.join('\n'))}>
-          {copied ? 'Copied' : 'Copy all'}
+          {copied ? t`Copied` : t`Copy all`}
         </Button>
       </Group>
     </Stack>

@@ -1,4 +1,5 @@
 /** What a browser calls itself, in words that people know. */
+import { t } from '@lingui/core/macro';
 
 // In this order: most of them also claim to be the ones below.
 const BROWSERS: [RegExp, string][] = [
@@ -23,6 +24,6 @@ const first = (known: [RegExp, string][], agent: string) =>
 export function browserName(agent: string): string {
   const browser = first(BROWSERS, agent);
   const system = first(SYSTEMS, agent);
-  if (browser === undefined) return agent === '' ? 'Unknown browser' : agent.slice(0, LONGEST);
-  return system === undefined ? browser : `${browser} on ${system}`;
+  if (browser === undefined) return agent === '' ? t`Unknown browser` : agent.slice(0, LONGEST);
+  return system === undefined ? browser : t`${browser} on ${system}`;
 }

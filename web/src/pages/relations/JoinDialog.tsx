@@ -1,4 +1,5 @@
 /** The suggested join: name and kind first, then its preview, then done. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
@@ -22,14 +23,16 @@ export function JoinDialog({ relationship, onClose }: Props) {
       <Modal
         opened={relationship !== null && change === null}
         onClose={onClose}
-        title={relationship ? `Join ${relationship.join.left} with ${relationship.join.right}` : ''}
+        title={
+          relationship ? t`Join ${relationship.join.left} with ${relationship.join.right}` : ''
+        }
       >
         {relationship && <JoinForm relationship={relationship} onPreview={setChange} />}
       </Modal>
       <ChangeDialog
         projectId={project.id}
         change={change}
-        title={`Join into ${change?.target ?? ''}`}
+        title={t`Join into ${change?.target ?? ''}`}
         onClose={() => setChange(null)}
         onApplied={(target) => {
           onClose();
@@ -47,7 +50,7 @@ interface FormProps {
 
 function JoinForm({ relationship, onPreview }: FormProps) {
   const { join } = relationship;
-  const [target, setTarget] = useState(`${join.left} with ${join.right}`);
+  const [target, setTarget] = useState(t`${join.left} with ${join.right}`);
   const [how, setHow] = useState(join.how);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -60,14 +63,14 @@ function JoinForm({ relationship, onPreview }: FormProps) {
           {join.on.map(([left, right]) => `${left} = ${right}`).join(', ')}: {join.reason}.
         </Text>
         <TextInput
-          label="Name of the result"
+          label={t`Name of the result`}
           required
           value={target}
           onChange={({ currentTarget }) => setTarget(currentTarget.value)}
           data-autofocus
         />
         <Select
-          label="Kind of join"
+          label={t`Kind of join`}
           data={JOIN_KINDS}
           value={how}
           allowDeselect={false}
@@ -77,7 +80,7 @@ function JoinForm({ relationship, onPreview }: FormProps) {
         />
         <Group justify="flex-end">
           <Button type="submit" disabled={target.trim() === ''}>
-            Preview
+            {t`Preview`}
           </Button>
         </Group>
       </Stack>

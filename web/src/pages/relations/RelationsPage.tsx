@@ -1,4 +1,5 @@
 /** How the datasets belong together: as a graph, and as a table that says the same. */
+import { t } from '@lingui/core/macro';
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Waypoints } from 'lucide-react';
@@ -27,15 +28,15 @@ export default function RelationsPage() {
   const [joining, setJoining] = useState<Relationship | null>(null);
   return (
     <Page
-      title="Relations"
+      title={t`Relations`}
       width="full"
-      description="Keys and references between the datasets, found by comparing their values."
+      description={t`Keys and references between the datasets, found by comparing their values.`}
     >
       <InsightState insight={insight}>
         {(relations) =>
           relations.graph.nodes.length === 0 ? (
-            <EmptyState icon={Waypoints} picture="flow" title="No datasets to relate">
-              Load two files or more, and what they have in common is found.
+            <EmptyState icon={Waypoints} picture="flow" title={t`No datasets to relate`}>
+              {t`Load two files or more, and what they have in common is found.`}
             </EmptyState>
           ) : (
             <RelationsView relations={relations} onJoin={mayChange ? setJoining : undefined} />
@@ -63,22 +64,22 @@ function RelationsView({ relations, onJoin }: ViewProps) {
     <>
       <Suspense>
         <Graph
-          label={`Graph of ${graph.nodes.length} datasets; the table below says the same`}
+          label={t`Graph of ${graph.nodes.length} datasets; the table below says the same`}
           nodes={graph.nodes}
           edges={graph.edges}
           onSelect={open}
         />
       </Suspense>
-      <Section title="References">
+      <Section title={t`References`}>
         {relations.relationships.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No column of one dataset holds values of another one’s key.
+            {t`No column of one dataset holds values of another one’s key.`}
           </Text>
         ) : (
           <References found={relations.relationships} onJoin={onJoin} />
         )}
       </Section>
-      <Section title="Keys">
+      <Section title={t`Keys`}>
         <ul className={classes.list}>
           {relations.keys
             .filter(({ primary }) => primary)
@@ -109,17 +110,17 @@ function References({ found, onJoin }: ReferencesProps) {
   });
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={classes.scroller} role="group" aria-label="References" tabIndex={0}>
+    <div className={classes.scroller} role="group" aria-label={t`References`} tabIndex={0}>
       <table className={classes.table}>
         <thead>
           <tr>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col">Kind</th>
-            <th scope="col">Coverage</th>
-            <th scope="col">Orphans</th>
-            <th scope="col">Why</th>
-            <th scope="col">Join</th>
+            <th scope="col">{t`From`}</th>
+            <th scope="col">{t`To`}</th>
+            <th scope="col">{t`Kind`}</th>
+            <th scope="col">{t`Coverage`}</th>
+            <th scope="col">{t`Orphans`}</th>
+            <th scope="col">{t`Why`}</th>
+            <th scope="col">{t`Join`}</th>
           </tr>
         </thead>
         <tbody>
@@ -155,10 +156,10 @@ function References({ found, onJoin }: ReferencesProps) {
                   <Button
                     variant="default"
                     size="compact-sm"
-                    aria-label={`Join ${relationship.join.left} with ${relationship.join.right}`}
+                    aria-label={t`Join ${relationship.join.left} with ${relationship.join.right}`}
                     onClick={() => onJoin(relationship)}
                   >
-                    Join…
+                    {t`Join…`}
                   </Button>
                 )}
               </td>

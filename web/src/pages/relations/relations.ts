@@ -1,4 +1,5 @@
 /** Relations between datasets as the server found them, and the join that follows from one. */
+import { t } from '@lingui/core/macro';
 import type { ChangeRequest } from '@/api/changes';
 import type { GraphEdge, GraphNode } from '@/components/graph-layout';
 
@@ -33,12 +34,12 @@ export interface Relations {
 }
 
 export const JOIN_KINDS = [
-  { value: 'left', label: 'Left: every row of the first' },
-  { value: 'inner', label: 'Inner: only rows with a partner' },
-  { value: 'full', label: 'Full: every row of both' },
-  { value: 'right', label: 'Right: every row of the second' },
-  { value: 'semi', label: 'Semi: rows of the first with a partner, nothing added' },
-  { value: 'anti', label: 'Anti: rows of the first without a partner' },
+  { value: 'left', label: t`Left: every row of the first` },
+  { value: 'inner', label: t`Inner: only rows with a partner` },
+  { value: 'full', label: t`Full: every row of both` },
+  { value: 'right', label: t`Right: every row of the second` },
+  { value: 'semi', label: t`Semi: rows of the first with a partner, nothing added` },
+  { value: 'anti', label: t`Anti: rows of the first without a partner` },
 ];
 
 export function keyOf({ table, columns, referenced_table, referenced_columns }: Relationship) {
@@ -55,7 +56,7 @@ export function graphOf(
       label: id,
       kind: 'dataset',
       details: [
-        `${number(rows)} rows, ${columns} columns`,
+        t`${number(rows)} rows, ${columns} columns`,
         ...(key.length > 0 ? [`key: ${key.join(', ')}`] : []),
       ],
     })),

@@ -1,4 +1,5 @@
 /** Writes a report: title and datasets, then its progress, then the result. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -28,7 +29,7 @@ interface Props {
 
 export function ReportDialog({ opened, onClose, onShow }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Write a report">
+    <Modal opened={opened} onClose={onClose} title={t`Write a report`}>
       <Steps onShow={onShow} />
     </Modal>
   );
@@ -83,7 +84,7 @@ function ReportForm({ error, isBusy, given, onSubmit }: FormProps) {
   const project = useProject();
   const [asked] = useSearchParam('dataset');
   const names = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data).map(({ name }) => name);
-  const [title, setTitle] = useState(given?.title ?? (asked === null ? '' : `About ${asked}`));
+  const [title, setTitle] = useState(given?.title ?? (asked === null ? '' : t`About ${asked}`));
   const [datasets, setDatasets] = useState(given?.datasets ?? (asked === null ? [] : [asked]));
   const messages = fieldMessages(error);
   const submit = (event: SubmitEvent) => {
@@ -94,7 +95,7 @@ function ReportForm({ error, isBusy, given, onSubmit }: FormProps) {
     <form onSubmit={submit}>
       <Stack>
         <TextInput
-          label="Title"
+          label={t`Title`}
           required
           maxLength={100}
           value={title}
@@ -103,9 +104,9 @@ function ReportForm({ error, isBusy, given, onSubmit }: FormProps) {
           onChange={({ currentTarget }) => setTitle(currentTarget.value)}
         />
         <MultiSelect
-          label="Datasets"
+          label={t`Datasets`}
           withAsterisk
-          description="Each becomes a chapter: columns, quality, charts and first rows."
+          description={t`Each becomes a chapter: columns, quality, charts and first rows.`}
           data={names}
           value={datasets.filter((name) => names.length === 0 || names.includes(name))}
           error={messages.datasets}
@@ -121,7 +122,7 @@ function ReportForm({ error, isBusy, given, onSubmit }: FormProps) {
             loading={isBusy}
             disabled={title.trim() === '' || datasets.length === 0}
           >
-            Write
+            {t`Write`}
           </Button>
         </Group>
       </Stack>
@@ -141,12 +142,12 @@ function Written({ projectId, files, datasets, onShow }: WrittenProps) {
   return (
     <Stack>
       <Text size="sm" role="status">
-        The report is written and kept under Reports.
+        {t`The report is written and kept under Reports.`}
       </Text>
       <Group gap="xs">
         {html !== undefined && (
           <Button size="compact-sm" onClick={() => onShow(html)} data-autofocus>
-            Look at it
+            {t`Look at it`}
           </Button>
         )}
         {files.map((path) => (
@@ -154,13 +155,13 @@ function Written({ projectId, files, datasets, onShow }: WrittenProps) {
             key={path}
             projectId={projectId}
             path={path}
-            label={path.endsWith('.pdf') ? 'PDF' : 'HTML'}
+            label={path.endsWith('.pdf') ? t`PDF` : t`HTML`}
           />
         ))}
       </Group>
       <div>
         <Text size="sm" c="dimmed">
-          The data itself can be exported from its page:
+          {t`The data itself can be exported from its page:`}
         </Text>
         <ul className={classes.list}>
           {datasets.map((name) => (

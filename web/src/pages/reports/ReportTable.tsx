@@ -1,4 +1,5 @@
 /** Reports as a table, each with its preview and its downloads. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
@@ -25,7 +26,7 @@ export function ReportTable({ projectId, query, onShow, empty }: Props) {
   const columns: Column<ProjectFile>[] = [
     {
       id: 'title',
-      header: 'Report',
+      header: t`Report`,
       cell: (file) => {
         const report = reportOf(file);
         if (!report?.html) return <Text size="sm">{report?.title}</Text>;
@@ -38,7 +39,7 @@ export function ReportTable({ projectId, query, onShow, empty }: Props) {
     },
     {
       id: 'size',
-      header: 'Size',
+      header: t`Size`,
       align: 'end',
       hideBelow: 'sm',
       width: '7rem',
@@ -48,15 +49,17 @@ export function ReportTable({ projectId, query, onShow, empty }: Props) {
     },
     {
       id: 'download',
-      header: 'Download',
+      header: t`Download`,
       align: 'end',
       width: '14rem',
       cell: (file) => {
         const report = reportOf(file);
         return (
           <Group gap={6} justify="flex-end" wrap="nowrap">
-            {report?.html && <DownloadButton {...{ projectId, path: report.html }} label="HTML" />}
-            {report?.pdf && <DownloadButton {...{ projectId, path: report.pdf }} label="PDF" />}
+            {report?.html && (
+              <DownloadButton {...{ projectId, path: report.html }} label={t`HTML`} />
+            )}
+            {report?.pdf && <DownloadButton {...{ projectId, path: report.pdf }} label={t`PDF`} />}
           </Group>
         );
       },
@@ -64,7 +67,7 @@ export function ReportTable({ projectId, query, onShow, empty }: Props) {
   ];
   return (
     <DataTable
-      label="Reports"
+      label={t`Reports`}
       columns={columns}
       query={query}
       rowKey={({ path }) => path}
@@ -93,7 +96,7 @@ export function DownloadButton({ projectId, path, label }: DownloadProps) {
       variant="default"
       size="compact-sm"
       leftSection={<Download size={13} aria-hidden />}
-      aria-label={`Download ${fileName(path)}`}
+      aria-label={t`Download ${fileName(path)}`}
     >
       {label}
     </Button>

@@ -1,4 +1,5 @@
 /** A report as a page within the page. It is shut in: no scripts, no forms, nothing from elsewhere. */
+import { t } from '@lingui/core/macro';
 import { Group, Modal, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { fileName } from '@/api/files';
@@ -21,11 +22,11 @@ export function ReportView({ projectId, path, onClose }: Props) {
       {path !== null && (
         <Stack gap="sm">
           <Group gap="xs" justify="flex-end">
-            <DownloadButton projectId={projectId} path={path} label="HTML" />
+            <DownloadButton projectId={projectId} path={path} label={t`HTML`} />
             <DownloadButton
               projectId={projectId}
               path={path.replace(/\.html$/, '.pdf')}
-              label="PDF"
+              label={t`PDF`}
             />
           </Group>
           <Content projectId={projectId} path={path} title={title} />
@@ -40,6 +41,6 @@ function Content({ projectId, path, title }: { projectId: string; path: string; 
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.isPending) return <Skeleton height={400} aria-busy />;
   return (
-    <iframe className={classes.report} title={`Report ${title}`} sandbox="" srcDoc={query.data} />
+    <iframe className={classes.report} title={t`Report ${title}`} sandbox="" srcDoc={query.data} />
   );
 }

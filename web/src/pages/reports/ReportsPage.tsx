@@ -1,4 +1,5 @@
 /** The reports of the project: written here, looked at here, downloaded for the screen or for paper. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -22,11 +23,11 @@ export default function ReportsPage() {
   const query = useInfiniteQuery(filesQuery(project.id));
   const dialog = useDialog('write');
   const [shown, show] = useSearchParam('report');
-  const write = mayWrite && <Button onClick={dialog.open}>Write a report</Button>;
+  const write = mayWrite && <Button onClick={dialog.open}>{t`Write a report`}</Button>;
   return (
     <Page
-      title="Reports"
-      description="What is in the datasets, how good it is and where it comes from, with charts, lineage and provenance."
+      title={t`Reports`}
+      description={t`What is in the datasets, how good it is and where it comes from, with charts, lineage and provenance.`}
       actions={write}
     >
       <UnderWay projectId={project.id} subject="report" />
@@ -35,8 +36,8 @@ export default function ReportsPage() {
         query={query}
         onShow={show}
         empty={
-          <EmptyState icon={FileText} picture="page" title="No reports yet" action={write}>
-            A report is written from one dataset or several, as a page for the screen and as a PDF.
+          <EmptyState icon={FileText} picture="page" title={t`No reports yet`} action={write}>
+            {t`A report is written from one dataset or several, as a page for the screen and as a PDF.`}
           </EmptyState>
         }
       />

@@ -1,16 +1,17 @@
 /** Reports about datasets, to read and to hand on. */
+import { t } from '@lingui/core/macro';
 import { FileText } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: 'reports',
-  title: 'Reports',
+  title: t`Reports`,
   icon: FileText,
   section: 'data',
   order: 60,
   minimumRole: 'viewer',
-  keywords: ['pdf', 'html', 'print', 'excel'],
+  keywords: t`pdf, html, print, excel`.split(', '),
   component: () => import('./ReportsPage'),
-  commands: [{ label: 'Write a report', search: { dialog: 'write' }, minimumRole: 'editor' }],
+  commands: [{ label: t`Write a report`, search: { dialog: 'write' }, minimumRole: 'editor' }],
 });

@@ -1,4 +1,5 @@
 /** Entities made of several rows: which rows, what each gives to the golden record, and why they are one. */
+import { t } from '@lingui/core/macro';
 import { Badge, Button, Group, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -38,7 +39,7 @@ export function Entities({ result }: { result: Resolution }) {
   if (page.total === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No two rows were found to be the same: every row is an entity of its own.
+        {t`No two rows were found to be the same: every row is an entity of its own.`}
       </Text>
     );
   }
@@ -48,10 +49,10 @@ export function Entities({ result }: { result: Resolution }) {
       <Group justify="space-between" gap="xs" mb={6}>
         <div>
           <Text size="sm" fw={600}>
-            Entities of several rows
+            {t`Entities of several rows`}
           </Text>
           <Text size="sm" c="dimmed" role="status">
-            {`${formats.number(offset + 1)} to ${formats.number(last)} of ${formats.number(page.total)}`}
+            {t`${formats.number(offset + 1)} to ${formats.number(last)} of ${formats.number(page.total)}`}
           </Text>
         </div>
         <Group gap="xs">
@@ -61,7 +62,7 @@ export function Entities({ result }: { result: Resolution }) {
             disabled={offset === 0}
             onClick={() => setOffset(Math.max(0, offset - PAGE))}
           >
-            Previous
+            {t`Previous`}
           </Button>
           <Button
             variant="default"
@@ -69,7 +70,7 @@ export function Entities({ result }: { result: Resolution }) {
             disabled={last >= page.total}
             onClick={() => setOffset(offset + PAGE)}
           >
-            Next
+            {t`Next`}
           </Button>
         </Group>
       </Group>
@@ -104,7 +105,7 @@ function Entity({ page, row, result }: EntityProps) {
           {titleOf(page, row)}
         </Text>
         <Badge size="sm" variant="light">
-          {`${formats.number(Number(cellOf(page, row, 'records')))} rows`}
+          {t`${formats.number(Number(cellOf(page, row, 'records')))} rows`}
         </Badge>
       </summary>
       {opened && <Members entity={id} result={result} />}
@@ -113,15 +114,15 @@ function Entity({ page, row, result }: EntityProps) {
 }
 
 const ROW_COLUMNS = [
-  { name: 'source_table', header: 'Dataset' },
-  { name: 'row_key', header: 'Row' },
-  { name: 'survives_in', header: 'Gives to the golden record' },
+  { name: 'source_table', header: t`Dataset` },
+  { name: 'row_key', header: t`Row` },
+  { name: 'survives_in', header: t`Gives to the golden record` },
 ];
 const PAIR_COLUMNS = [
-  { name: 'left_row', header: 'Row' },
-  { name: 'right_row', header: 'And row' },
-  { name: 'outcome', header: 'Outcome' },
-  { name: 'evidence', header: 'Evidence' },
+  { name: 'left_row', header: t`Row` },
+  { name: 'right_row', header: t`And row` },
+  { name: 'outcome', header: t`Outcome` },
+  { name: 'evidence', header: t`Evidence` },
 ];
 
 function Members({ entity, result }: { entity: string; result: Resolution }) {
@@ -130,16 +131,16 @@ function Members({ entity, result }: { entity: string; result: Resolution }) {
   return (
     <div>
       <RowsOf
-        label="Rows of the entity"
+        label={t`Rows of the entity`}
         wanted={{ dataset: mapping, commit, column: 'entity_id', value: entity }}
         columns={ROW_COLUMNS}
-        empty="The rows of this entity are not listed."
+        empty={t`The rows of this entity are not listed.`}
       />
       <RowsOf
-        label="Why they are one"
+        label={t`Why they are one`}
         wanted={{ dataset: pairs, commit, column: 'left_entity', value: entity }}
         columns={PAIR_COLUMNS}
-        empty="No pair was compared: these rows share the key that makes them one party."
+        empty={t`No pair was compared: these rows share the key that makes them one party.`}
       />
     </div>
   );
@@ -179,7 +180,7 @@ function RowsOf({ label, wanted, columns, empty }: RowsOfProps) {
       <Text size="xs" c="dimmed" mb={4}>
         {label}
         {page.total > page.rows.length &&
-          `, ${formats.number(page.rows.length)} of ${formats.number(page.total)}`}
+          t`, ${formats.number(page.rows.length)} of ${formats.number(page.total)}`}
       </Text>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
       <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
@@ -215,7 +216,7 @@ function Cell({ page, row, name }: { page: RowPage; row: (string | null)[]; name
   // A row without a key goes by its position; one that gives nothing says so.
   if (name === 'row_key' && value === null) return <>#{cellOf(page, row, 'row_number')}</>;
   if (name === 'survives_in') {
-    return <>{value === null || value === '' ? 'nothing' : value.replaceAll('_', ' ')}</>;
+    return <>{value === null || value === '' ? t`nothing` : value.replaceAll('_', ' ')}</>;
   }
   if (name === 'evidence') return <>{value}</>;
   return <CellText value={value} />;

@@ -1,4 +1,5 @@
 /** The first golden records, as they would be. */
+import { t } from '@lingui/core/macro';
 import { Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { rowsAtCommitQuery } from '@/api/resolve';
@@ -21,12 +22,12 @@ export function GoldenRecords({ dataset, commit }: { dataset: string; commit: st
   return (
     <div>
       <Text size="sm" fw={600}>
-        Golden records
+        {t`Golden records`}
       </Text>
       <Text size="sm" c="dimmed" mb={6}>
-        {`${formats.number(rows.length)} of ${formats.number(total)}, those made of most rows first.`}
+        {t`${formats.number(rows.length)} of ${formats.number(total)}, those made of most rows first.`}
       </Text>
-      <CellTable label="Golden records" columns={columns.map(({ name }) => name)} rows={rows} />
+      <CellTable label={t`Golden records`} columns={columns.map(({ name }) => name)} rows={rows} />
     </div>
   );
 }

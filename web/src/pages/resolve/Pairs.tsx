@@ -1,4 +1,5 @@
 /** The pairs that are hard to tell, side by side, with the evidence; a person's word overrides every score. */
+import { t } from '@lingui/core/macro';
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { Check } from 'lucide-react';
 import type { Pair, Side } from '@/api/resolve';
@@ -21,8 +22,8 @@ export function Pairs({ pairs, total, rules, onDecide }: Props) {
   const formats = useFormats();
   if (pairs.length === 0) {
     return (
-      <EmptyState icon={Check} title="No pair is in doubt">
-        Every pair is clearly the same or clearly different under these rules.
+      <EmptyState icon={Check} title={t`No pair is in doubt`}>
+        {t`Every pair is clearly the same or clearly different under these rules.`}
       </EmptyState>
     );
   }
@@ -30,9 +31,8 @@ export function Pairs({ pairs, total, rules, onDecide }: Props) {
     <>
       <Text size="sm" c="dimmed" mb="sm">
         {total > pairs.length
-          ? `The ${formats.number(pairs.length)} nearest to the threshold of ${formats.number(total)}. `
-          : ''}
-        Say which are the same: your word counts more than any score.
+          ? t`The ${formats.number(pairs.length)} nearest to the threshold of ${formats.number(total)}. Say which are the same: your word counts more than any score.`
+          : t`Say which are the same: your word counts more than any score.`}
       </Text>
       <ol className={classes.pairs}>
         {pairs.map((pair) => (
@@ -67,20 +67,20 @@ function PairItem({ pair, decision, onDecide }: ItemProps) {
   const others = evidence.filter(
     ({ weight, left: a, right: b }) => weight === 0 && (a !== null || b !== null),
   );
-  const title = `${nameOf(left)} and ${nameOf(right)}`;
+  const title = t`${nameOf(left)} and ${nameOf(right)}`;
   return (
     <li className={classes.pair} aria-label={title}>
       <Group justify="space-between" gap="xs">
         <Group gap={8}>
           <Badge variant={merged ? 'light' : 'default'}>
-            {merged ? 'would be merged' : 'would stay apart'}
+            {merged ? t`would be merged` : t`would stay apart`}
           </Badge>
           <Text size="sm" className="tabular">
-            {`${percent.format(probability)} likely the same`}
+            {t`${percent.format(probability)} likely the same`}
           </Text>
         </Group>
         {onDecide && (
-          <Group gap={6} role="group" aria-label={`Decide on ${title}`}>
+          <Group gap={6} role="group" aria-label={t`Decide on ${title}`}>
             {([true, false] as const).map((same) => (
               <Button
                 key={String(same)}
@@ -89,22 +89,27 @@ function PairItem({ pair, decision, onDecide }: ItemProps) {
                 aria-pressed={decision === same}
                 onClick={() => onDecide(decision === same ? null : same)}
               >
-                {same ? 'The same' : 'Different'}
+                {same ? t`The same` : t`Different`}
               </Button>
             ))}
           </Group>
         )}
       </Group>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={classes.scroller} role="group" aria-label={`Evidence: ${title}`} tabIndex={0}>
+      <div
+        className={classes.scroller}
+        role="group"
+        aria-label={t`Evidence: ${title}`}
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        tabIndex={0}
+      >
         <table className={classes.table}>
           <thead>
             <tr>
-              <th scope="col">Field</th>
+              <th scope="col">{t`Field`}</th>
               <SideHeader side={left} />
               <SideHeader side={right} />
-              <th scope="col">Agreement</th>
-              <th scope="col">Evidence</th>
+              <th scope="col">{t`Agreement`}</th>
+              <th scope="col">{t`Evidence`}</th>
             </tr>
           </thead>
           <tbody>
@@ -133,7 +138,7 @@ function SideHeader({ side }: { side: Side }) {
   return (
     <th scope="col">
       {side.table} · {side.row}
-      {side.rows > 1 && ` and ${formats.number(side.rows - 1)} more rows`}
+      {side.rows > 1 && t` and ${formats.number(side.rows - 1)} more rows`}
     </th>
   );
 }

@@ -1,4 +1,5 @@
 /** What the rules would do, pair by pair, rule by rule and as a document; each of them can be changed. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Stack, Tabs, Text, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -33,16 +34,16 @@ export function Proposal({ found, way }: Props) {
   });
   return (
     <>
-      <Section title="What the rules would do">
+      <Section title={t`What the rules would do`}>
         <Facts found={found} />
       </Section>
-      <Section title="The rules">
+      <Section title={t`The rules`}>
         <Tabs defaultValue="pairs" keepMounted={false}>
           <Tabs.List className={classes.tabs ?? ''}>
-            <Tabs.Tab value="pairs">Borderline pairs</Tabs.Tab>
-            <Tabs.Tab value="threshold">Threshold</Tabs.Tab>
-            <Tabs.Tab value="rules">Rules</Tabs.Tab>
-            <Tabs.Tab value="document">Document</Tabs.Tab>
+            <Tabs.Tab value="pairs">{t`Borderline pairs`}</Tabs.Tab>
+            <Tabs.Tab value="threshold">{t`Threshold`}</Tabs.Tab>
+            <Tabs.Tab value="rules">{t`Rules`}</Tabs.Tab>
+            <Tabs.Tab value="document">{t`Document`}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="pairs" pt="md">
             <Pairs
@@ -64,9 +65,9 @@ export function Proposal({ found, way }: Props) {
           </Tabs.Panel>
           <Tabs.Panel value="document" pt="md">
             <Textarea
-              label="Rules as YAML"
-              description="Everything that decides which rows are the same, to read, change and keep."
-              error={rules === null ? 'This is not YAML yet.' : null}
+              label={t`Rules as YAML`}
+              description={t`Everything that decides which rows are the same, to read, change and keep.`}
+              error={rules === null ? t`This is not YAML yet.` : null}
               value={text}
               autosize
               minRows={12}
@@ -82,18 +83,18 @@ export function Proposal({ found, way }: Props) {
           <Alert variant="light" className={classes.changed ?? ''}>
             <Group justify="space-between" gap="xs">
               <Text size="sm" role="status">
-                You changed the rules. The counts and pairs above are those from before.
+                {t`You changed the rules. The counts and pairs above are those from before.`}
               </Text>
               <Group gap="xs">
                 <Button variant="subtle" color="gray" onClick={() => setText(found.rules)}>
-                  Discard changes
+                  {t`Discard changes`}
                 </Button>
                 <Button
                   loading={weigh.isPending}
                   disabled={rules === null}
                   onClick={() => weigh.mutate()}
                 >
-                  Weigh again
+                  {t`Weigh again`}
                 </Button>
               </Group>
             </Group>
@@ -108,7 +109,7 @@ export function Proposal({ found, way }: Props) {
 function NotReadable() {
   return (
     <Text size="sm" c="dimmed">
-      The document is not YAML yet. Correct it there, and the rules show here.
+      {t`The document is not YAML yet. Correct it there, and the rules show here.`}
     </Text>
   );
 }
@@ -120,25 +121,25 @@ function Facts({ found: { estimate, notes } }: { found: Proposed }) {
     <Stack gap="sm">
       <Counts
         items={[
-          ['Rows', estimate.rows],
+          [t`Rows`, estimate.rows],
           // Rows with an equal key are one party before anything is compared.
           ...(estimate.parties === estimate.rows
             ? []
-            : [['Parties', estimate.parties] satisfies [string, number]]),
-          ['Pairs compared', estimate.pairs_compared],
-          ['Pairs that match', estimate.matches],
-          ['Pairs to look at', estimate.borderline],
-          ['Entities', estimate.entities],
-          ['Largest entity', estimate.largest_entity],
-          ['Matches kept apart', estimate.links_refused],
+            : [[t`Parties`, estimate.parties] satisfies [string, number]]),
+          [t`Pairs compared`, estimate.pairs_compared],
+          [t`Pairs that match`, estimate.matches],
+          [t`Pairs to look at`, estimate.borderline],
+          [t`Entities`, estimate.entities],
+          [t`Largest entity`, estimate.largest_entity],
+          [t`Matches kept apart`, estimate.links_refused],
         ]}
       />
       <Text size="sm" c="dimmed">
-        {`${formats.number(estimate.pairs_compared)} of ${formats.number(estimate.pairs_possible)} possible pairs share enough to be compared. `}
+        {t`${formats.number(estimate.pairs_compared)} of ${formats.number(estimate.pairs_possible)} possible pairs share enough to be compared. `}
         {estimate.sources
           .map(
             ({ table, rows, entities }) =>
-              `${table}: ${formats.number(rows)} rows are ${formats.number(entities)} entities.`,
+              t`${table}: ${formats.number(rows)} rows are ${formats.number(entities)} entities.`,
           )
           .join(' ')}
       </Text>

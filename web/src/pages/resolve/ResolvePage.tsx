@@ -1,4 +1,5 @@
 /** From datasets to golden records: rules are proposed, judged, tried out and only then applied. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, MultiSelect, Stack } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -34,11 +35,11 @@ export default function ResolvePage() {
   const restart = () => go({ proposal: null });
   return (
     <Page
-      title="Match records"
+      title={t`Match records`}
       width="full"
-      description="Finds the rows that mean the same person, company or thing, within a dataset or across several, and makes one golden record of each. The sources stay as they are."
+      description={t`Finds the rows that mean the same person, company or thing, within a dataset or across several, and makes one golden record of each. The sources stay as they are.`}
     >
-      <Section title="Datasets" framed>
+      <Section title={t`Datasets`} framed>
         <Choice
           chosen={steps.datasets}
           isBusy={propose.isPending || proposal.running !== null}
@@ -53,16 +54,15 @@ export default function ResolvePage() {
           error={proposal.error}
           action={
             <Button variant="default" onClick={restart}>
-              Start again
+              {t`Start again`}
             </Button>
           }
         />
       )}
       {proposal.result && <Proposal key={steps.proposal} found={proposal.result} way={way} />}
       {steps.proposal === null && itemsOf(known.data).length > 0 && (
-        <EmptyState icon={Combine} picture="flow" title="No rules yet">
-          Steward looks at the columns, compares records and proposes rules. You read them, change
-          them and see what they would do before anything is kept.
+        <EmptyState icon={Combine} picture="flow" title={t`No rules yet`}>
+          {t`Steward looks at the columns, compares records and proposes rules. You read them, change them and see what they would do before anything is kept.`}
         </EmptyState>
       )}
     </Page>
@@ -86,14 +86,14 @@ function Choice({ chosen, isBusy, onChange, onPropose }: ChoiceProps) {
     return (
       <EmptyState
         icon={Combine}
-        title="No datasets yet"
+        title={t`No datasets yet`}
         action={
           <Button component={Link} to={projectPath(project.id, 'datasets')} variant="default">
-            Go to datasets
+            {t`Go to datasets`}
           </Button>
         }
       >
-        Load a file with customers, suppliers or products, and its duplicates can be found.
+        {t`Load a file with customers, suppliers or products, and its duplicates can be found.`}
       </EmptyState>
     );
   }
@@ -101,9 +101,9 @@ function Choice({ chosen, isBusy, onChange, onPropose }: ChoiceProps) {
     <Stack gap="sm" aria-busy={query.isPending}>
       <Group align="flex-end" gap="sm">
         <MultiSelect
-          label="Which records are compared"
-          description="One dataset finds its duplicates; several are linked as well."
-          placeholder={chosen.length === 0 ? 'Choose datasets' : ''}
+          label={t`Which records are compared`}
+          description={t`One dataset finds its duplicates; several are linked as well.`}
+          placeholder={chosen.length === 0 ? t`Choose datasets` : ''}
           data={names}
           value={chosen.filter((name) => names.includes(name))}
           maxValues={MOST_DATASETS}
@@ -119,12 +119,12 @@ function Choice({ chosen, isBusy, onChange, onPropose }: ChoiceProps) {
           loading={isBusy}
           onClick={onPropose}
         >
-          Propose rules
+          {t`Propose rules`}
         </Button>
       </Group>
       {gone.length > 0 && (
         <Alert color="yellow" variant="light">
-          {`${gone.join(', ')} cannot be found any more. Choose again.`}
+          {t`${gone.join(', ')} cannot be found any more. Choose again.`}
         </Alert>
       )}
     </Stack>

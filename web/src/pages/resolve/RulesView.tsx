@@ -1,4 +1,5 @@
 /** The rules in words: which rows are compared, what counts as agreement, which value survives. */
+import { t } from '@lingui/core/macro';
 import { Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useFormats } from '@/components/format';
@@ -9,31 +10,34 @@ import { Weight } from './Weight';
 export function RulesView({ rules }: { rules: Rules }) {
   return (
     <Stack gap="lg">
-      <Part title="Fields" about="What an entity has, and the columns it is read from.">
+      <Part title={t`Fields`} about={t`What an entity has, and the columns it is read from.`}>
         <Fields rules={rules} />
       </Part>
-      <Part title="Blocking" about="Two records are compared if they share one of these.">
+      <Part title={t`Blocking`} about={t`Two records are compared if they share one of these.`}>
         <Blocking rules={rules} />
       </Part>
       <Part
-        title="Comparisons"
-        about="The first level that holds counts, with its evidence for or against."
+        title={t`Comparisons`}
+        about={t`The first level that holds counts, with its evidence for or against.`}
       >
         <Comparisons rules={rules} />
       </Part>
       <Part
-        title="Survivorship"
-        about="Which value the golden record takes; fields listed together come from one row."
+        title={t`Survivorship`}
+        about={t`Which value the golden record takes; fields listed together come from one row.`}
       >
         <Survivorship rules={rules} />
       </Part>
       {(rules.decisions ?? []).length > 0 && (
-        <Part title="Decisions" about="What people said about two rows; it overrides every score.">
+        <Part
+          title={t`Decisions`}
+          about={t`What people said about two rows; it overrides every score.`}
+        >
           <Decisions rules={rules} />
         </Part>
       )}
       {(rules.notes ?? []).length > 0 && (
-        <Part title="Notes" about="What the proposal wants you to know.">
+        <Part title={t`Notes`} about={t`What the proposal wants you to know.`}>
           <ul className={classes.notes}>
             {rules.notes?.map((note) => (
               <li key={note}>{note}</li>
@@ -87,11 +91,11 @@ function Table({ label, headers, children }: TableProps) {
 
 function Fields({ rules }: { rules: Rules }) {
   return (
-    <Table label="Fields" headers={['Field', 'Meaning', 'Columns']}>
+    <Table label={t`Fields`} headers={['Field', 'Meaning', 'Columns']}>
       {rules.fields?.map(({ name, role, columns }) => (
         <tr key={name}>
           <th scope="row">{inWords(name)}</th>
-          <td>{role === 'other' ? 'carried along' : inWords(role)}</td>
+          <td>{role === 'other' ? t`carried along` : inWords(role)}</td>
           <td>
             {Object.entries(columns)
               .map(
@@ -109,7 +113,7 @@ function Fields({ rules }: { rules: Rules }) {
 function Blocking({ rules }: { rules: Rules }) {
   const formats = useFormats();
   return (
-    <Table label="Blocking" headers={['The same', 'Pairs when proposed']}>
+    <Table label={t`Blocking`} headers={['The same', 'Pairs when proposed']}>
       {rules.blocking?.map(({ parts, pairs }, index) => (
         <tr key={index}>
           <th scope="row">
@@ -117,15 +121,15 @@ function Blocking({ rules }: { rules: Rules }) {
               .map(({ field, start, end, nearest }) => {
                 const part =
                   start !== undefined
-                    ? `, first ${start} characters`
+                    ? t`, first ${start} characters`
                     : end !== undefined
-                      ? `, last ${end} characters`
+                      ? t`, last ${end} characters`
                       : nearest !== undefined
-                        ? `: rare words, the ${nearest} nearest`
+                        ? t`: rare words, the ${nearest} nearest`
                         : '';
                 return inWords(field) + part;
               })
-              .join(' and ')}
+              .join(t` and `)}
           </th>
           <td className="tabular">{pairs !== undefined && formats.number(pairs)}</td>
         </tr>
@@ -136,7 +140,7 @@ function Blocking({ rules }: { rules: Rules }) {
 
 function Comparisons({ rules }: { rules: Rules }) {
   return (
-    <Table label="Comparisons" headers={['Field', 'Agreement', 'Evidence']}>
+    <Table label={t`Comparisons`} headers={['Field', 'Agreement', 'Evidence']}>
       {rules.comparisons?.flatMap(({ field, levels, rare_values_count_more }) =>
         levels.map((level, index) => {
           const bits = evidenceOf(level);
@@ -147,13 +151,13 @@ function Comparisons({ rules }: { rules: Rules }) {
                   {inWords(field)}
                   {rare_values_count_more === true && (
                     <Text size="xs" c="dimmed" fw={400}>
-                      rare values count more
+                      {t`rare values count more`}
                     </Text>
                   )}
                 </th>
               )}
               <td>{levelInWords(level)}</td>
-              <td>{bits === null ? 'estimated when weighed' : <Weight bits={bits} />}</td>
+              <td>{bits === null ? t`estimated when weighed` : <Weight bits={bits} />}</td>
             </tr>
           );
         }),
@@ -164,7 +168,7 @@ function Comparisons({ rules }: { rules: Rules }) {
 
 function Survivorship({ rules }: { rules: Rules }) {
   return (
-    <Table label="Survivorship" headers={['Fields', 'What survives']}>
+    <Table label={t`Survivorship`} headers={['Fields', 'What survives']}>
       {rules.survivorship?.map(({ fields, rule }) => (
         <tr key={fields.join()}>
           <th scope="row">{fields.map(inWords).join(', ')}</th>
@@ -177,12 +181,12 @@ function Survivorship({ rules }: { rules: Rules }) {
 
 function Decisions({ rules }: { rules: Rules }) {
   return (
-    <Table label="Decisions" headers={['One row', 'The other row', 'Decided']}>
+    <Table label={t`Decisions`} headers={['One row', 'The other row', 'Decided']}>
       {rules.decisions?.map(({ left, right, same }) => (
         <tr key={`${left.table} ${left.row} ${right.table} ${right.row}`}>
           <td>{`${left.table} ${left.row}`}</td>
           <td>{`${right.table} ${right.row}`}</td>
-          <td>{same ? 'the same' : 'different'}</td>
+          <td>{same ? t`the same` : t`different`}</td>
         </tr>
       ))}
     </Table>

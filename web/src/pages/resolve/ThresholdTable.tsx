@@ -1,4 +1,5 @@
 /** How likely a pair must be to be merged, and what other thresholds would give. */
+import { t } from '@lingui/core/macro';
 import { Button, NumberInput, Stack, Text } from '@mantine/core';
 import type { Estimate } from '@/api/resolve';
 import { useFormats } from '@/components/format';
@@ -17,8 +18,8 @@ export function ThresholdTable({ steps, rules, onChange }: Props) {
   return (
     <Stack gap="sm">
       <NumberInput
-        label="Merge pairs from this probability on"
-        description="Higher merges less and leaves more duplicates; lower merges more and risks mixing up two."
+        label={t`Merge pairs from this probability on`}
+        description={t`Higher merges less and leaves more duplicates; lower merges more and risks mixing up two.`}
         min={0.05}
         max={0.999}
         step={0.01}
@@ -31,14 +32,14 @@ export function ThresholdTable({ steps, rules, onChange }: Props) {
         }}
       />
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={classes.scroller} role="group" aria-label="Thresholds" tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label={t`Thresholds`} tabIndex={0}>
         <table className={classes.table}>
           <thead>
             <tr>
-              <th scope="col">Threshold</th>
-              <th scope="col">Pairs that match</th>
-              <th scope="col">Entities</th>
-              <th scope="col">Choose</th>
+              <th scope="col">{t`Threshold`}</th>
+              <th scope="col">{t`Pairs that match`}</th>
+              <th scope="col">{t`Entities`}</th>
+              <th scope="col">{t`Choose`}</th>
             </tr>
           </thead>
           <tbody>
@@ -54,10 +55,14 @@ export function ThresholdTable({ steps, rules, onChange }: Props) {
                     variant="default"
                     size="compact-xs"
                     disabled={onChange === null || threshold === current}
-                    aria-label={`${threshold === current ? 'In use' : 'Use'}: ${formats.number(threshold)}`}
+                    aria-label={
+                      threshold === current
+                        ? t`In use: ${formats.number(threshold)}`
+                        : t`Use: ${formats.number(threshold)}`
+                    }
                     onClick={() => onChange?.(threshold)}
                   >
-                    {threshold === current ? 'In use' : 'Use'}
+                    {threshold === current ? t`In use` : t`Use`}
                   </Button>
                 </td>
               </tr>
@@ -66,8 +71,7 @@ export function ThresholdTable({ steps, rules, onChange }: Props) {
         </table>
       </div>
       <Text size="xs" c="dimmed">
-        Entities of this table are chains of matching pairs; the count above also takes weak bridges
-        apart.
+        {t`Entities of this table are chains of matching pairs; the count above also takes weak bridges apart.`}
       </Text>
     </Stack>
   );

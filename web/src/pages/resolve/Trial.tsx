@@ -1,4 +1,6 @@
 /** The rules tried out beside the project's data: checks, entities and golden records, then applied or not. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -29,7 +31,7 @@ interface Props {
 export function Trial({ rules, way }: Props) {
   const project = useProject();
   const { datasets, trial } = way.steps;
-  const [target, setTarget] = useState(`${datasets[0] ?? 'records'} golden`.slice(0, 180));
+  const [target, setTarget] = useState(t`${datasets[0] ?? 'records'} golden`.slice(0, 180));
   const known = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
   const task = useWork<Resolution>(project.id, trial);
   const start = useMutation({
@@ -44,15 +46,15 @@ export function Trial({ rules, way }: Props) {
   const isTaken = known.some(({ name }) => name === target.trim());
   return (
     <Section
-      title="Try it out"
-      description="Makes the golden records aside, where you can look at them. The project's data changes only when you apply."
+      title={t`Try it out`}
+      description={t`Makes the golden records aside, where you can look at them. The project's data changes only when you apply.`}
     >
       <form onSubmit={submit}>
         <Group align="flex-start" gap="sm">
           <TextInput
-            label="Name of the result"
+            label={t`Name of the result`}
             description={
-              isTaken ? 'This dataset exists; applying makes its next version.' : undefined
+              isTaken ? t`This dataset exists; applying makes its next version.` : undefined
             }
             inputWrapperOrder={['label', 'input', 'description', 'error']}
             value={target}
@@ -62,7 +64,7 @@ export function Trial({ rules, way }: Props) {
             onChange={({ currentTarget }) => setTarget(currentTarget.value)}
           />
           <Button type="submit" mt={22} loading={isBusy} disabled={target.trim() === ''}>
-            {trial === null ? 'Try it out' : 'Try again'}
+            {trial === null ? t`Try it out` : t`Try again`}
           </Button>
         </Group>
       </form>
@@ -89,18 +91,18 @@ function Outcome({ rules, tried, way }: OutcomeProps) {
     <Stack gap="md">
       <Counts
         items={[
-          ['Rows', result.rows],
-          ['Entities', result.entities],
-          ['Merged from several', result.merged_entities],
+          [t`Rows`, result.rows],
+          [t`Entities`, result.entities],
+          [t`Merged from several`, result.merged_entities],
         ]}
       />
-      <ul className={classes.checks} aria-label="Checks">
+      <ul className={classes.checks} aria-label={t`Checks`}>
         {result.checks.map(({ name, passed, detail }) => (
           <li key={name}>
             {passed ? (
-              <Check size={14} aria-label="passed" color="var(--mantine-primary-color-filled)" />
+              <Check size={14} aria-label={t`passed`} color="var(--mantine-primary-color-filled)" />
             ) : (
-              <TriangleAlert size={14} aria-label="failed" color="var(--mantine-color-error)" />
+              <TriangleAlert size={14} aria-label={t`failed`} color="var(--mantine-color-error)" />
             )}
             <span>
               {name} <Text span size="xs" c="dimmed">{`(${detail})`}</Text>
@@ -132,16 +134,18 @@ function ApplyBar({ apply, onClose }: ApplyProps) {
   if (apply.done) {
     return (
       <Alert variant="light" icon={<Check size={16} aria-hidden />} role="status">
-        Applied. Open{' '}
-        {apply.done.results.map((name, index) => (
-          <span key={name}>
-            {index > 0 && ', '}
-            <Anchor component={Link} to={datasetPath(project.id, name)}>
-              {name}
-            </Anchor>
-          </span>
-        ))}
-        .
+        <Trans>
+          Applied. Open{' '}
+          {apply.done.results.map((name, index) => (
+            <span key={name}>
+              {index > 0 && ', '}
+              <Anchor component={Link} to={datasetPath(project.id, name)}>
+                {name}
+              </Anchor>
+            </span>
+          ))}
+          .
+        </Trans>
       </Alert>
     );
   }
@@ -151,10 +155,10 @@ function ApplyBar({ apply, onClose }: ApplyProps) {
       {apply.running && <WorkProgress {...apply.running} onCancel={apply.cancel} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="subtle" color="gray" disabled={apply.isBusy} onClick={onClose}>
-          Close the trial
+          {t`Close the trial`}
         </Button>
         <Button loading={apply.isBusy} onClick={apply.run}>
-          Apply
+          {t`Apply`}
         </Button>
       </Group>
     </Stack>

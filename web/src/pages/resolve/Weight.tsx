@@ -1,4 +1,5 @@
 /** Evidence in bits: for or against, with a bar as long as it is strong. */
+import { t } from '@lingui/core/macro';
 import { VisuallyHidden } from '@mantine/core';
 import { useFormats } from '@/components/format';
 import classes from './resolve.module.css';
@@ -16,7 +17,7 @@ export function Weight({ bits }: { bits: number }) {
   return (
     <span className={classes.weight}>
       <span className="tabular">{written}</span>
-      <VisuallyHidden>{bits > 0 ? ' for' : ' against'}</VisuallyHidden>
+      <VisuallyHidden>{bits > 0 ? t` for` : t` against`}</VisuallyHidden>
       <span className={classes.bar} aria-hidden>
         <span
           data-against={bits < 0}

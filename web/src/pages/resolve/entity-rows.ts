@@ -1,4 +1,5 @@
 /** Reading rows of golden records by the names of their columns. */
+import { t } from '@lingui/core/macro';
 import type { RowPage } from '@/api/data-types';
 
 type Row = readonly (string | null)[];
@@ -20,5 +21,5 @@ export function titleOf(page: Named, row: Row): string {
     ...names.filter((name) => !TELLING.includes(name)),
   ];
   const values = ordered.map((name) => cellOf(page, row, name)).filter((value) => value !== null);
-  return [...new Set(values)].slice(0, VALUES_SHOWN).join(' · ') || 'Without any value';
+  return [...new Set(values)].slice(0, VALUES_SHOWN).join(' · ') || t`Without any value`;
 }

@@ -1,4 +1,5 @@
 /** The rules document: read for showing, and changed in place so that its comments stay. */
+import { plural, t } from '@lingui/core/macro';
 import { parse, parseDocument } from 'yaml';
 import type { Pair, Side } from '@/api/resolve';
 
@@ -93,24 +94,27 @@ export const inWords = (name: string) => name.replaceAll('_', ' ');
 export function levelInWords({ test, at_least, at_most, field }: Level): string {
   const about = field === undefined ? '' : `${inWords(field)}: `;
   const words: Record<string, string> = {
-    same: 'the same',
-    same_words: 'the same words in another order',
-    words_within: 'the words of one are within the other',
-    similar: `similar from ${at_least}`,
-    similar_words: `similar words from ${at_least}`,
-    rare_words: `words alike from ${at_least}, rare ones counting more`,
-    edits: `at most ${at_most} ${at_most === 1 ? 'edit' : 'edits'}`,
-    same_start: `the same first ${at_least} characters`,
-    same_end: `the same last ${at_least} characters`,
-    same_initial: 'the same initial',
-    days_apart: `at most ${at_most} days apart`,
-    number_apart: `at most ${at_most} apart`,
-    share_apart: `at most ${Math.round((at_most ?? 0) * 100)}% apart`,
-    contained: 'one contains the other',
-    otherwise: 'otherwise',
+    same: t`the same`,
+    same_words: t`the same words in another order`,
+    words_within: t`the words of one are within the other`,
+    similar: t`similar from ${at_least ?? ''}`,
+    similar_words: t`similar words from ${at_least ?? ''}`,
+    rare_words: t`words alike from ${at_least ?? ''}, rare ones counting more`,
+    edits: plural(at_most ?? 0, {
+      one: `at most ${at_most ?? ''} edit`,
+      other: `at most ${at_most ?? ''} edits`,
+    }),
+    same_start: t`the same first ${at_least ?? ''} characters`,
+    same_end: t`the same last ${at_least ?? ''} characters`,
+    same_initial: t`the same initial`,
+    days_apart: t`at most ${at_most ?? ''} days apart`,
+    number_apart: t`at most ${at_most ?? ''} apart`,
+    share_apart: t`at most ${Math.round((at_most ?? 0) * 100)}% apart`,
+    contained: t`one contains the other`,
+    otherwise: t`otherwise`,
   };
-  if (test === 'swapped_with') return `swapped with ${inWords(field ?? '')}`;
-  if (test === 'missing') return `${inWords(field ?? '')} missing`;
+  if (test === 'swapped_with') return t`swapped with ${inWords(field ?? '')}`;
+  if (test === 'missing') return t`${inWords(field ?? '')} missing`;
   return about + (words[test] ?? inWords(test));
 }
 

@@ -1,4 +1,5 @@
 /** Runs the tried rules on the project's own data: the same rules and rows give the same records. */
+import { t } from '@lingui/core/macro';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
 import { projectKey } from '@/api/keys';
@@ -32,7 +33,7 @@ export function useApply(rules: string, tried: Resolution, way: Way) {
     way.finish();
     void client.invalidateQueries({ queryKey: projectKey(projectId, 'data') });
     offerUndo({
-      message: `${formats.number(done.rows)} rows are ${formats.number(done.entities)} entities.`,
+      message: t`${formats.number(done.rows)} rows are ${formats.number(done.entities)} entities.`,
       undo: () => undoData(projectId, done.commit),
     });
   });

@@ -1,4 +1,5 @@
 /** Files that a call made: what is in each, the one a person came for first, and the way to download them. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { Artifact } from '@/api/run-types';
@@ -43,7 +44,7 @@ export function Artifacts({ runId, artifacts }: { runId: string; artifacts: Arti
                     download={print.name}
                     inherit
                   >
-                    PDF, {formats.bytes(print.size)}
+                    {t`PDF, ${formats.bytes(print.size)}`}
                   </Anchor>
                 </>
               )}

@@ -1,4 +1,6 @@
 /** Everything about a call: asked, decided, previewed, approved, done. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Skeleton, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { usePersonName } from '@/api/members';
@@ -29,28 +31,28 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
       )}
       <Answers call={call} />
       {value !== null && value !== undefined && (
-        <Fact title="Result">
+        <Fact title={t`Result`}>
           <Result value={value} />
         </Fact>
       )}
       {artifacts.length > 0 && (
-        <Fact title="Files it made">
+        <Fact title={t`Files it made`}>
           <Artifacts runId={runId} artifacts={artifacts} />
         </Fact>
       )}
       {preview && (
-        <Fact title={call.ended_at === null ? 'What would happen' : 'Preview before it was done'}>
+        <Fact title={call.ended_at === null ? t`What would happen` : t`Preview before it was done`}>
           <CallPreviewView preview={preview} />
         </Fact>
       )}
       <div className={classes.columns}>
         {call.arguments !== null && call.arguments !== undefined && (
-          <Fact title="Arguments">
-            <JsonTree label="Arguments" value={call.arguments} />
+          <Fact title={t`Arguments`}>
+            <JsonTree label={t`Arguments`} value={call.arguments} />
           </Fact>
         )}
         {decision && (
-          <Fact title="Decision">
+          <Fact title={t`Decision`}>
             <Text size="sm" fw={500}>
               {OUTCOMES[decision.outcome] ?? decision.outcome}
             </Text>
@@ -58,12 +60,12 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
           </Fact>
         )}
         {provenance?.doubts && provenance.doubts.length > 0 && (
-          <Fact title="What was doubtful">
+          <Fact title={t`What was doubtful`}>
             <DoubtList doubts={provenance.doubts} />
           </Fact>
         )}
         {provenance && (
-          <Fact title="Where the values come from">
+          <Fact title={t`Where the values come from`}>
             <ProvenanceView provenance={provenance} />
           </Fact>
         )}
@@ -76,7 +78,7 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
 /** A chart is drawn; what it is made of can be had as a file. */
 function Result({ value }: { value: unknown }) {
   const chart = chartIn(value);
-  if (!chart) return <ValueView label="Result" value={value} />;
+  if (!chart) return <ValueView label={t`Result`} value={value} />;
   return (
     <Suspense fallback={<Skeleton height={240} />}>
       <VegaChart spec={chart.spec} description={chart.description} onDrawn={ignore} />
@@ -94,7 +96,7 @@ function chartIn(value: unknown): { spec: Record<string, unknown>; description: 
   return { spec: spec, description: String(about) };
 }
 
-const DECISIONS: Record<string, string> = { approved: 'Approved', edited: 'Edited' };
+const DECISIONS: Record<string, string> = { approved: t`Approved`, edited: t`Edited` };
 
 /** Who approved, refused or answered, and when. */
 function Answers({ call: { approvals, waits } }: { call: Call }) {
@@ -104,21 +106,23 @@ function Answers({ call: { approvals, waits } }: { call: Call }) {
   const others = waits.filter(({ answer }) => answer && !('approval_id' in answer));
   if (approvals.length === 0 && others.length === 0) return null;
   return (
-    <Fact title="People">
+    <Fact title={t`People`}>
       {approvals.map((answer) => (
         <div key={answer.approval_id}>
           <Text size="sm">
-            {DECISIONS[answer.decision] ?? 'Rejected'}
-            {answer.edited && answer.decision === 'approved' && ' with changes'} by{' '}
-            {nameOf(answer.by) ?? 'somebody who left'}, {formats.dateTime(answer.at)}
-            {answer.reason !== '' && `: ${answer.reason}`}
+            <Trans>
+              {DECISIONS[answer.decision] ?? t`Rejected`}
+              {answer.edited && answer.decision === 'approved' && t` with changes`} by{' '}
+              {nameOf(answer.by) ?? t`somebody who left`}, {formats.dateTime(answer.at)}
+              {answer.reason !== '' && `: ${answer.reason}`}
+            </Trans>
           </Text>
-          <Hash label="Hash of what was approved" value={answer.body_hash} />
+          <Hash label={t`Hash of what was approved`} value={answer.body_hash} />
         </div>
       ))}
       {others.map((wait) => (
         <Text key={wait.key} size="sm">
-          {answerText(wait, (id) => nameOf(id) ?? 'somebody who left')}
+          {answerText(wait, (id) => nameOf(id) ?? t`somebody who left`)}
           {wait.answered_at !== undefined && `, ${formats.dateTime(wait.answered_at)}`}
         </Text>
       ))}
@@ -128,18 +132,18 @@ function Answers({ call: { approvals, waits } }: { call: Call }) {
 
 function answerText({ answer = {}, request }: CallWait, nameOf: (id: string) => string): string {
   if (answer.expired === true) {
-    return request.kind === 'undo_window' ? 'No one took it back in time' : 'No one answered';
+    return request.kind === 'undo_window' ? t`No one took it back in time` : t`No one answered`;
   }
-  const by = typeof answer.by === 'string' ? ` by ${nameOf(answer.by)}` : '';
+  const by = typeof answer.by === 'string' ? t` by ${nameOf(answer.by)}` : '';
   const words: Record<string, string> = {
-    approve: 'Approved',
-    reject: 'Rejected',
-    raise: 'Continued',
-    abort: 'Aborted',
-    undone: 'Taken back',
+    approve: t`Approved`,
+    reject: t`Rejected`,
+    raise: t`Continued`,
+    abort: t`Aborted`,
+    undone: t`Taken back`,
   };
   const decision = typeof answer.decision === 'string' ? answer.decision : null;
-  if (decision === null) return `Answered${by}`;
+  if (decision === null) return t`Answered${by}`;
   const reason =
     typeof answer.reason === 'string' && answer.reason !== '' ? `: ${answer.reason}` : '';
   return `${words[decision] ?? decision.replaceAll('_', ' ')}${by}${reason}`;
@@ -150,7 +154,7 @@ function Cost({ call: { cost, retries } }: { call: Call }) {
   const amounts = Object.entries(cost ?? {}).filter(([, amount]) => Number(amount) > 0);
   if (amounts.length === 0 && retries === 0) return null;
   return (
-    <Fact title="Used">
+    <Fact title={t`Used`}>
       <Text size="sm">
         {amounts
           .map(([name, amount]) => {
@@ -161,7 +165,7 @@ function Cost({ call: { cost, retries } }: { call: Call }) {
       </Text>
       {retries > 0 && (
         <Text size="sm" c="dimmed">
-          Tried again {retries} times
+          {t`Tried again ${retries} times`}
         </Text>
       )}
     </Fact>

@@ -1,4 +1,5 @@
 /** One call in the timeline; everything about it when it is open. */
+import { t } from '@lingui/core/macro';
 import { Text, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
@@ -17,10 +18,10 @@ import { UndoAction } from './UndoAction';
 
 /** How it is taken back, for those who look closer. */
 const WAYS: Record<string, string> = {
-  none: 'This cannot be undone.',
-  version: 'Undoing it puts the data back to how it was before.',
-  inverse: 'To undo it, the tool does the opposite.',
-  compensation: 'Undo sends a correction. The original message cannot be recalled.',
+  none: t`This cannot be undone.`,
+  version: t`Undoing it puts the data back to how it was before.`,
+  inverse: t`To undo it, the tool does the opposite.`,
+  compensation: t`Undo sends a correction. The original message cannot be recalled.`,
 };
 
 interface Props {

@@ -1,4 +1,5 @@
 /** From a run, or one of its calls, to the canvas of the playbook that it runs. */
+import { t } from '@lingui/core/macro';
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { RunDetail } from '@/api/run-types';
@@ -36,7 +37,7 @@ export function CanvasLink({ run, call, before = '' }: Props) {
         to={`${projectPath(project.id, 'flows', playbookId)}?run=${run.id}${step}`}
         inherit
       >
-        Show on the canvas
+        {t`Show on the canvas`}
       </Anchor>
     </>
   );

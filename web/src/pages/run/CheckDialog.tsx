@@ -1,4 +1,6 @@
 /** Whether a run comes out the same when it is driven again, and whether it is what was written and signed. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, List, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BadgeCheck, TriangleAlert } from 'lucide-react';
@@ -18,7 +20,7 @@ interface Props {
   onClose: () => void;
 }
 
-const TITLES = { replay: 'Replay', verify: 'Verify the run' };
+const TITLES = { replay: t`Replay`, verify: t`Verify the run` };
 
 export function CheckDialog({ run, kind, opened, onClose }: Props) {
   return (
@@ -29,9 +31,9 @@ export function CheckDialog({ run, kind, opened, onClose }: Props) {
 }
 
 const SIGNING: Record<Verified['signing'], string> = {
-  signed: 'Verified',
-  not_yet: 'Chain intact, not signed yet',
-  before_signing: 'Chain intact, not signed (written before signing)',
+  signed: t`Verified`,
+  not_yet: t`Chain intact, not signed yet`,
+  before_signing: t`Chain intact, not signed (written before signing)`,
 };
 
 /** Asked anew each time: that is the point of it. */
@@ -47,10 +49,10 @@ function ReplayResult({ run }: { run: RunDetail }) {
   const formats = useFormats();
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.isFetching || !query.data) {
-    return <WorkProgress doing="Driving the record again" done={0} total={null} />;
+    return <WorkProgress doing={t`Driving the record again`} done={0} total={null} />;
   }
   const { entries, steps, divergences, ended } = query.data;
-  const size = `${formats.number(entries)} entries, ${formats.number(steps)} steps, ended ${ended}`;
+  const size = t`${formats.number(entries)} entries, ${formats.number(steps)} steps, ended ${ended}`;
   if (divergences.length === 0) {
     return (
       <Alert
@@ -58,9 +60,9 @@ function ReplayResult({ run }: { run: RunDetail }) {
         variant="light"
         role="status"
         icon={<BadgeCheck size={16} aria-hidden />}
-        title="Replayed without a difference"
+        title={t`Replayed without a difference`}
       >
-        With no model, network or clock: {size}.
+        {t`With no model, network or clock: ${size}.`}
       </Alert>
     );
   }
@@ -71,7 +73,7 @@ function ReplayResult({ run }: { run: RunDetail }) {
         variant="light"
         role="status"
         icon={<TriangleAlert size={16} aria-hidden />}
-        title={`${divergences.length} differences`}
+        title={t`${divergences.length} differences`}
       >
         {size}.
       </Alert>
@@ -81,14 +83,14 @@ function ReplayResult({ run }: { run: RunDetail }) {
             <b>{key}</b>: {what}
           </Text>
           <CodeBlock
-            label={`recorded at ${key}`}
+            label={t`recorded at ${key}`}
             maxHeight="9rem"
-            code={`recorded ${JSON.stringify(recorded, null, 2)}`}
+            code={t`recorded ${JSON.stringify(recorded, null, 2)}`}
           />
           <CodeBlock
-            label={`replayed at ${key}`}
+            label={t`replayed at ${key}`}
             maxHeight="9rem"
-            code={`replayed ${JSON.stringify(replayed, null, 2)}`}
+            code={t`replayed ${JSON.stringify(replayed, null, 2)}`}
           />
         </Stack>
       ))}
@@ -108,7 +110,7 @@ function VerifyResult({ run }: { run: RunDetail }) {
   if (query.isFetching || !query.data) {
     return (
       <WorkProgress
-        doing="Checking entries, files, approvals and signatures"
+        doing={t`Checking entries, files, approvals and signatures`}
         done={0}
         total={null}
       />
@@ -122,13 +124,12 @@ function VerifyResult({ run }: { run: RunDetail }) {
         variant="light"
         role="status"
         icon={<TriangleAlert size={16} aria-hidden />}
-        title="This run is not what was written"
+        title={t`This run is not what was written`}
       >
         <List size="sm">
           {faults.map(({ part, reason, seq }, index) => (
             <List.Item key={index}>
-              {seq === null ? '' : `Entry ${seq}: `}
-              {reason} ({part}).
+              {seq === null ? `${reason} (${part}).` : t`Entry ${seq}: ${reason} (${part}).`}
             </List.Item>
           ))}
         </List>
@@ -136,9 +137,9 @@ function VerifyResult({ run }: { run: RunDetail }) {
     );
   }
   const counted = [
-    `${formats.number(entries)} entries`,
-    `${formats.number(files)} files`,
-    `${formats.number(approvals)} approvals`,
+    t`${formats.number(entries)} entries`,
+    t`${formats.number(files)} files`,
+    t`${formats.number(approvals)} approvals`,
   ].join(', ');
   return (
     <Alert
@@ -150,10 +151,12 @@ function VerifyResult({ run }: { run: RunDetail }) {
     >
       <Stack gap="xs" align="flex-start">
         <span>
-          Checked: {counted}, status, title and author.
-          {signed_at !== null && ` Signed on ${formats.dateTime(signed_at)}.`}
+          <Trans>
+            Checked: {counted}, status, title and author.
+            {signed_at !== null && t` Signed on ${formats.dateTime(signed_at)}.`}
+          </Trans>
         </span>
-        <Hash label="Hash of the last entry" value={run.head_hash} />
+        <Hash label={t`Hash of the last entry`} value={run.head_hash} />
       </Stack>
     </Alert>
   );

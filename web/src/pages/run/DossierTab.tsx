@@ -1,4 +1,6 @@
 /** The decision dossier: what was planned, tried, approved and found, and what came of it. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -37,20 +39,20 @@ function Shown({ dossier, address }: { dossier: Dossier; address: string }) {
   return (
     <Stack gap="xl">
       <Section
-        title="Outcome"
-        description="All of this is read from the journal alone."
+        title={t`Outcome`}
+        description={t`All of this is read from the journal alone.`}
         actions={
           <Anchor href={address} download="dossier.json" size="sm" flex="none">
-            Download as JSON
+            {t`Download as JSON`}
           </Anchor>
         }
       >
-        {dossier.asked !== null && <Text size="sm">Asked: {dossier.asked}</Text>}
+        {dossier.asked !== null && <Text size="sm">{t`Asked: ${dossier.asked}`}</Text>}
         <Text size="sm" component="div">
           <StatusChip status={outcome.status as RunStatus} />
           {dossier.adherence !== null &&
-            ` · kept to the plan ${Math.round(dossier.adherence * 100)} %`}
-          {` · ${amountText('usd', cost.usd, formats)} · ${formats.number(cost.tokens)} tokens`}
+            t` · kept to the plan ${Math.round(dossier.adherence * 100)} %`}
+          {t` · ${amountText('usd', cost.usd, formats)} · ${formats.number(cost.tokens)} tokens`}
         </Text>
         {outcome.error && (
           <Alert color="red" variant="light">
@@ -64,32 +66,32 @@ function Shown({ dossier, address }: { dossier: Dossier; address: string }) {
       {dossier.plans.map((plan) => (
         <PlanSection key={plan.branch} plan={plan} nameOf={nameOf} />
       ))}
-      <List title="What was tried" items={dossier.tried.map(triedItem)} />
-      <List title="Evidence" items={dossier.evidence.map(evidenceItem)} />
+      <List title={t`What was tried`} items={dossier.tried.map(triedItem)} />
+      <List title={t`Evidence`} items={dossier.evidence.map(evidenceItem)} />
       <List
-        title="Approvals"
+        title={t`Approvals`}
         items={dossier.approvals.map(({ call, tool, decision, by, at }) => ({
           key: `${call} ${at}`,
           shown: (
             <>
-              {tool}: {decision ?? 'not decided'}
-              {by !== undefined && ` by ${nameOf(by) ?? by}`}, <RelativeTime value={at} />
+              {tool}: {decision ?? t`not decided`}
+              {by !== undefined && t` by ${nameOf(by) ?? by}`}, <RelativeTime value={at} />
             </>
           ),
         }))}
       />
       <List
-        title="Deviations from the plan"
+        title={t`Deviations from the plan`}
         items={dossier.deviations.map(({ step, kind, tool, why }, index) => ({
           key: `${step} ${index}`,
-          shown: `${step}: ${kind}${tool ? ` of ${tool}` : ''}. ${why}`,
+          shown: tool ? t`${step}: ${kind} of ${tool}. ${why}` : `${step}: ${kind}. ${why}`,
         }))}
       />
       <List
-        title="Figures"
+        title={t`Figures`}
         items={dossier.figures.map(({ text, source }) => ({
           key: text,
-          shown: source === null ? `${text}: no result holds it` : `${text}: from ${source}`,
+          shown: source === null ? t`${text}: no result holds it` : `${text}: from ${source}`,
         }))}
       />
     </Stack>
@@ -106,16 +108,20 @@ function PlanSection({ plan: planned, nameOf }: PlanProps) {
   const by = model === null ? made_by : `${made_by} (${model})`;
   return (
     <Section
-      title={branch === 1 ? 'Plan' : `Plan ${branch}`}
-      description={`${plan.goal}. Made by ${by}${planned.repaired ? ', repaired once' : ''}.`}
+      title={plural(branch, { one: `Plan`, other: `Plan ${branch}` })}
+      description={
+        planned.repaired
+          ? t`${plan.goal}. Made by ${by}, repaired once.`
+          : t`${plan.goal}. Made by ${by}.`
+      }
     >
       <ol className={classes.list}>
         {plan.steps.map(({ id, title, agent, tools, fallback_tools, reason }) => (
           <li key={id}>
             {title}{' '}
             <Text span size="xs" c="dimmed">
-              {`${agent} with ${tools.join(', ') || 'no tools'}`}
-              {fallback_tools.length > 0 && `, else ${fallback_tools.join(', ')}`}
+              {t`${agent} with ${tools.join(', ') || t`no tools`}`}
+              {fallback_tools.length > 0 && t`, else ${fallback_tools.join(', ')}`}
             </Text>
             {reason !== '' && (
               <Text size="xs" c="dimmed">
@@ -127,16 +133,18 @@ function PlanSection({ plan: planned, nameOf }: PlanProps) {
       </ol>
       {problems.map((problem) => (
         <Text key={problem} size="sm">
-          Not valid at first: {problem}
+          {t`Not valid at first: ${problem}`}
         </Text>
       ))}
       {reviews.map(({ at, decision, by: who }) => (
         <Text key={at} size="sm">
-          Reviewed: {decision ?? 'no decision'}
-          {who !== null && ` by ${nameOf(who) ?? who}`}, <RelativeTime value={at} />
+          <Trans>
+            Reviewed: {decision ?? t`no decision`}
+            {who !== null && t` by ${nameOf(who) ?? who}`}, <RelativeTime value={at} />
+          </Trans>
         </Text>
       ))}
-      {failed && <Text size="sm">It failed: {failed.message}</Text>}
+      {failed && <Text size="sm">{t`It failed: ${failed.message}`}</Text>}
     </Section>
   );
 }
@@ -177,8 +185,8 @@ function triedItem({ call, tool, decision, state, error, undone }: Dossier['trie
 
 function evidenceItem(found: Dossier['evidence'][number]): Item {
   const more = [
-    ...(found.rows === null ? [] : [`${found.rows} rows`]),
-    ...found.commits.map((commit) => `commit ${commit}`),
+    ...(found.rows === null ? [] : [t`${found.rows} rows`]),
+    ...found.commits.map((commit) => t`commit ${commit}`),
     ...found.artifacts.map(({ name }) => name),
   ];
   return {

@@ -1,4 +1,5 @@
 /** A new run that shares the history before a step and goes on with changes, on a branch of its own. */
+import { t } from '@lingui/core/macro';
 import { Modal, Select, Stack, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -21,7 +22,7 @@ interface Props {
 
 export function ForkDialog({ run, opened, onClose }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Fork this run" size="36rem">
+    <Modal opened={opened} onClose={onClose} title={t`Fork this run`} size="36rem">
       {opened && <ForkForm run={run} onClose={onClose} />}
     </Modal>
   );
@@ -33,13 +34,13 @@ export function changesIn(text: string): Record<string, unknown> | string {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return 'Write an object: {"/inputs/limit": 5}';
+      return t`Write an object: ${'{'}"/inputs/limit": 5${'}'}`;
     }
     const wrong = Object.keys(value).find((pointer) => !/^\/(inputs|document)(\/|$)/.test(pointer));
-    if (wrong !== undefined) return `${wrong} must begin with /inputs or /document.`;
+    if (wrong !== undefined) return t`${wrong} must begin with /inputs or /document.`;
     return value as Record<string, unknown>;
   } catch (error) {
-    return `This is not JSON yet: ${(error as Error).message}`;
+    return t`This is not JSON yet: ${(error as Error).message}`;
   }
 }
 
@@ -74,7 +75,7 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
     mutationFn: (given: Record<string, unknown>) =>
       forkRun(project.id, run.id, { at, changes: given }),
     onSuccess: ({ id }) => {
-      showDone('Forked onto a branch of its own');
+      showDone(t`Forked onto a branch of its own`);
       void navigate({ to: projectPath(project.id, 'runs', id), search: {} });
     },
   });
@@ -86,20 +87,22 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <Select
-          label="From before the step"
-          description="Steward keeps what the steps before it did and runs this step and those after it again."
+          label={t`From before the step`}
+          description={t`Steward keeps what the steps before it did and runs this step and those after it again.`}
           data={[
             ...new Set([...(wanted === null ? [] : [wanted]), ...calls.map(({ key }) => key)]),
           ]}
           value={at}
           clearable
-          placeholder="After the last step"
-          clearButtonProps={{ 'aria-label': 'After the last step' }}
+          placeholder={t`After the last step`}
+          clearButtonProps={{ 'aria-label': t`After the last step` }}
           onChange={setAt}
         />
         <Select
-          label="Change a value"
-          placeholder={fields.length === 0 ? 'This step has no values to change' : 'Choose a value'}
+          label={t`Change a value`}
+          placeholder={
+            fields.length === 0 ? t`This step has no values to change` : t`Choose a value`
+          }
           data={fields
             .filter(({ pointer }) => !(pointer in picked))
             .map(({ pointer, label }) => ({ value: pointer, label }))}
@@ -126,9 +129,9 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
           />
         ))}
         <Textarea
-          label="Other changes (JSON)"
-          description="New values by JSON pointer, as in the request under “Inputs and outputs”."
-          placeholder={'{"/document/nodes/0/arguments/operation": "collapse_spaces"}'}
+          label={t`Other changes (JSON)`}
+          description={t`New values by JSON pointer, as in the request under “Inputs and outputs”.`}
+          placeholder={t`${'{'}"/document/nodes/0/arguments/operation": "collapse_spaces"${'}'}`}
           value={text}
           error={typeof others === 'string' ? others : null}
           autosize
@@ -140,8 +143,8 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
         />
         <FormError error={fork.error} />
         <FormFooter
-          submit="Fork"
-          cancel="Close"
+          submit={t`Fork`}
+          cancel={t`Close`}
           isPending={fork.isPending}
           isDisabled={changes === null}
           onCancel={onClose}

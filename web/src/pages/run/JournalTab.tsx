@@ -1,4 +1,6 @@
 /** The journal: every entry with the hash that covers it and all before it. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { BadgeCheck, BookOpen } from 'lucide-react';
@@ -20,32 +22,32 @@ export default function JournalTab({ run }: { run: RunDetail }) {
   const query = useInfiniteQuery(journalQuery(project.id, run.id, about));
   const verify = useDialog('verify');
   const columns: Column<JournalEntry>[] = [
-    { id: 'seq', header: 'Entry', width: '4rem', align: 'end', cell: ({ seq }) => seq },
+    { id: 'seq', header: t`Entry`, width: '4rem', align: 'end', cell: ({ seq }) => seq },
     {
       id: 'what',
-      header: 'What',
+      header: t`What`,
       cell: ({ type, key, seq, data }) => (
-        <Unfolding line={`${type} · ${key}`} label={`entry ${seq}`} document={data} />
+        <Unfolding line={`${type} · ${key}`} label={t`entry ${seq}`} document={data} />
       ),
     },
     {
       id: 'when',
-      header: 'When',
+      header: t`When`,
       width: '11rem',
       hideBelow: 'md',
       cell: ({ at }) => <span className="tabular">{formats.dateTime(at)}</span>,
     },
     {
       id: 'hash',
-      header: 'Hash',
+      header: t`Hash`,
       width: '11rem',
-      cell: ({ hash, seq }) => <Hash label={`Hash of entry ${seq}`} value={hash} />,
+      cell: ({ hash, seq }) => <Hash label={t`Hash of entry ${seq}`} value={hash} />,
     },
   ];
   return (
     <Section
-      title="Journal"
-      description="Entries are only ever added. Each hash covers the entry and the one before, so an altered entry is found."
+      title={t`Journal`}
+      description={t`Entries are only ever added. Each hash covers the entry and the one before, so an altered entry is found.`}
       actions={
         <Button
           variant="default"
@@ -53,26 +55,28 @@ export default function JournalTab({ run }: { run: RunDetail }) {
           leftSection={<BadgeCheck size={14} aria-hidden />}
           onClick={verify.open}
         >
-          Verify
+          {t`Verify`}
         </Button>
       }
     >
       {about !== null && (
         <Group gap="xs">
           <Text size="sm">
-            Only entries about <b>{about}</b>.
+            <Trans>
+              Only entries about <b>{about}</b>.
+            </Trans>
           </Text>
           <Button size="compact-sm" variant="default" onClick={() => setAbout(null)}>
-            Show all
+            {t`Show all`}
           </Button>
         </Group>
       )}
       <DataTable
-        label="Journal"
+        label={t`Journal`}
         columns={columns}
         query={query}
         rowKey={({ seq }) => String(seq)}
-        empty={<EmptyState icon={BookOpen} title="No entries yet" />}
+        empty={<EmptyState icon={BookOpen} title={t`No entries yet`} />}
       />
     </Section>
   );

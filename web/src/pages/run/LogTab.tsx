@@ -1,4 +1,5 @@
 /** The run as it goes on, entry by entry; picks up after the last one it saw. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { ScrollText } from 'lucide-react';
 import { useEffect, useRef } from 'react';
@@ -9,11 +10,11 @@ import classes from './run.module.css';
 import type { RunLog } from './use-run-stream';
 
 const STATES: Record<RunLog['state'], string> = {
-  connecting: 'Connecting',
-  open: 'Live: new entries appear by themselves',
-  waiting: 'The connection was lost; trying again',
-  closed: 'Not followed any more',
-  ended: 'The run has ended; this is all of it',
+  connecting: t`Connecting`,
+  open: t`Live: new entries appear by themselves`,
+  waiting: t`The connection was lost; trying again`,
+  closed: t`Not followed any more`,
+  ended: t`The run has ended; this is all of it`,
 };
 
 export default function LogTab({ log: { entries, state } }: { log: RunLog }) {
@@ -35,12 +36,12 @@ export default function LogTab({ log: { entries, state } }: { log: RunLog }) {
         {STATES[state]}
       </Text>
       {entries.length === 0 ? (
-        <EmptyState icon={ScrollText} title="No entries yet" />
+        <EmptyState icon={ScrollText} title={t`No entries yet`} />
       ) : (
         <ol
           ref={list}
           className={classes.log}
-          aria-label="Log"
+          aria-label={t`Log`}
           // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
           tabIndex={0}
           onScroll={onScroll}

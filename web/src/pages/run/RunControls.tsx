@@ -1,4 +1,5 @@
 /** Steering a run, and what can be done with its record. */
+import { t } from '@lingui/core/macro';
 import { Button, Menu } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -46,7 +47,7 @@ function AnalyseButton({ run }: { run: RunDetail }) {
       variant="default"
       leftSection={<Sparkles size={14} aria-hidden />}
     >
-      Analyse
+      {t`Analyse`}
     </Button>
   );
 }
@@ -69,7 +70,7 @@ function Steering({ run }: { run: RunDetail }) {
           loading={control.isPending && control.variables !== 'cancel'}
           onClick={() => control.mutate(isPaused ? 'resume' : 'pause')}
         >
-          {isPaused ? 'Resume' : 'Pause'}
+          {isPaused ? t`Resume` : t`Pause`}
         </Button>
       )}
       <Button
@@ -79,7 +80,7 @@ function Steering({ run }: { run: RunDetail }) {
         disabled={run.control === 'cancel'}
         onClick={() => control.mutate('cancel')}
       >
-        {run.control === 'cancel' ? 'Cancelling' : 'Cancel'}
+        {run.control === 'cancel' ? t`Cancelling` : t`Cancel`}
       </Button>
     </>
   );
@@ -97,19 +98,19 @@ function RecordMenu({ run }: { run: RunDetail }) {
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
           <Button variant="default" rightSection={<ChevronDown size={14} aria-hidden />}>
-            Record
+            {t`Record`}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<RotateCcw size={14} aria-hidden />} onClick={replay.open}>
-            Replay
+            {t`Replay`}
           </Menu.Item>
           <Menu.Item leftSection={<BadgeCheck size={14} aria-hidden />} onClick={verify.open}>
-            Verify
+            {t`Verify`}
           </Menu.Item>
           {mayFork && (
             <Menu.Item leftSection={<GitFork size={14} aria-hidden />} onClick={fork.open}>
-              Fork
+              {t`Fork`}
             </Menu.Item>
           )}
           <Menu.Item
@@ -118,7 +119,7 @@ function RecordMenu({ run }: { run: RunDetail }) {
             download
             leftSection={<Download size={14} aria-hidden />}
           >
-            Export as a capsule
+            {t`Export as a capsule`}
           </Menu.Item>
           {isFinal(run.status) && (
             <Menu.Item
@@ -127,7 +128,7 @@ function RecordMenu({ run }: { run: RunDetail }) {
               download
               leftSection={<FlaskConical size={14} aria-hidden />}
             >
-              Record as a test
+              {t`Record as a test`}
             </Menu.Item>
           )}
         </Menu.Dropdown>

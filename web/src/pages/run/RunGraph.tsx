@@ -1,4 +1,5 @@
 /** The flow of a run that goes on, coloured by how far each node is; as a list where nothing is drawn. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -37,18 +38,18 @@ export function RunGraph({ run }: { run: RunDetail }) {
           leftSection={<Workflow size={14} aria-hidden />}
           onClick={() => setWanted(!isWanted)}
         >
-          {isWanted ? 'Hide the flow' : 'Show the flow'}
+          {isWanted ? t`Hide the flow` : t`Show the flow`}
         </Button>
       )}
       {isWide && (isWanted || !isOver) && (
         <div className={classes.graph}>
           <Suspense fallback={<Skeleton height={240} />}>
-            <Graph label="Flow of the run" nodes={graph.nodes} edges={graph.edges} />
+            <Graph label={t`Flow of the run`} nodes={graph.nodes} edges={graph.edges} />
           </Suspense>
         </div>
       )}
       {!isOver && (
-        <ul className={classes.nodes} data-drawn={isWide} aria-label="Nodes of the flow">
+        <ul className={classes.nodes} data-drawn={isWide} aria-label={t`Nodes of the flow`}>
           {nodes.map((node) => (
             <li key={node.id}>
               {nodeTitle(node)} <StateChip state={nodeState(run, node.id)} />

@@ -1,4 +1,6 @@
 /** One run: how it stands, what it did call by call, its log, what went in and came out, its dossier and its journal. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -30,12 +32,12 @@ const TraceTab = lazy(() => import('./trace/TraceTab'));
 const JournalTab = lazy(() => import('./JournalTab'));
 
 const TABS = [
-  { id: 'steps', label: 'Steps' },
-  { id: 'trace', label: 'Trace' },
-  { id: 'log', label: 'Log' },
-  { id: 'values', label: 'Inputs and outputs' },
-  { id: 'dossier', label: 'Dossier' },
-  { id: 'journal', label: 'Journal' },
+  { id: 'steps', label: t`Steps` },
+  { id: 'trace', label: t`Trace` },
+  { id: 'log', label: t`Log` },
+  { id: 'values', label: t`Inputs and outputs` },
+  { id: 'dossier', label: t`Dossier` },
+  { id: 'journal', label: t`Journal` },
 ];
 
 /** A runner sees how their run stands and what it made; its record is for those who look after it. */
@@ -62,9 +64,9 @@ function OneRun({ runId }: { runId: string }) {
   return (
     <Tabs value={tab} onChange={open} keepMounted={false}>
       <Page
-        title={run?.title ?? 'Run'}
+        title={run?.title ?? t`Run`}
         width="full"
-        parent={{ label: 'Runs', to: projectPath(project.id, 'runs') }}
+        parent={{ label: t`Runs`, to: projectPath(project.id, 'runs') }}
         description={run && <Facts run={run} projectId={project.id} />}
         actions={run && <RunControls run={run} />}
         toolbar={
@@ -116,18 +118,30 @@ function Facts({ run, projectId }: { run: RunDetail; projectId: string }) {
   );
   return (
     <>
-      Started <RelativeTime value={run.created_at} /> by{' '}
-      {nameOf(run.created_by) ?? 'somebody who left'}
-      {run.started_at !== null && (
+      <Trans>
+        Started <RelativeTime value={run.created_at} /> by{' '}
+        {nameOf(run.created_by) ?? t`somebody who left`}
+        {run.started_at !== null && (
+          <>
+            {' · '}
+            {run.ended_at === null ? t`for ` : t`took `}
+            <Elapsed start={run.started_at} end={run.ended_at} />
+          </>
+        )}
+        {typeof run.grant.branch === 'string' && t` · on branch ${run.grant.branch}`}
+      </Trans>
+      {run.forked_from !== null && (
         <>
-          {' · '}
-          {run.ended_at === null ? 'for ' : 'took '}
-          <Elapsed start={run.started_at} end={run.ended_at} />
+          {' '}
+          <Trans>· forked from {toRun(run.forked_from, t`another run`)}</Trans>
         </>
       )}
-      {typeof run.grant.branch === 'string' && ` · on branch ${run.grant.branch}`}
-      {run.forked_from !== null && <> · forked from {toRun(run.forked_from, 'another run')}</>}
-      {run.parent_id !== null && <> · part of {toRun(run.parent_id, 'another run')}</>}
+      {run.parent_id !== null && (
+        <>
+          {' '}
+          <Trans>· part of {toRun(run.parent_id, t`another run`)}</Trans>
+        </>
+      )}
       <CanvasLink run={run} before=" · " />
     </>
   );

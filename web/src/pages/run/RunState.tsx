@@ -1,4 +1,5 @@
 /** How the run stands: status and reason, how far it is, and what it used of its budget. */
+import { plural, t } from '@lingui/core/macro';
 import { Progress, Text } from '@mantine/core';
 import type { RunDetail, Usage } from '@/api/run-types';
 import { StatusChip } from '@/components/Chip';
@@ -16,7 +17,7 @@ export function RunState({ run }: { run: RunDetail }) {
         <StatusChip status={run.status} />
         {run.control === 'pause' && run.status !== 'cancelled' && (
           <Text span size="sm">
-            Paused
+            {t`Paused`}
           </Text>
         )}
         {reason !== null && (
@@ -28,17 +29,19 @@ export function RunState({ run }: { run: RunDetail }) {
       {percent !== null && run.progress && (
         <div className={classes.meter}>
           <Text size="xs" c="dimmed">
-            Progress
+            {t`Progress`}
           </Text>
           <Text size="sm" className="tabular">
-            {percent} % · {run.progress.done} of {run.progress.total}{' '}
-            {run.progress.total === 1 ? 'step' : 'steps'}
+            {plural(run.progress.total, {
+              one: `${percent} % · ${run.progress.done} of ${run.progress.total} step`,
+              other: `${percent} % · ${run.progress.done} of ${run.progress.total} steps`,
+            })}
           </Text>
           <Progress
             value={percent}
             size="xs"
             color={run.status === 'failed' ? 'red' : 'steward'}
-            aria-label="Progress"
+            aria-label={t`Progress`}
           />
         </div>
       )}
@@ -52,11 +55,11 @@ export function RunState({ run }: { run: RunDetail }) {
 }
 
 const NAMES: Record<string, string> = {
-  usd: 'Cost',
-  tokens: 'Tokens',
-  rows: 'Rows read',
-  bytes: 'Data read',
-  seconds: 'Work time',
+  usd: t`Cost`,
+  tokens: t`Tokens`,
+  rows: t`Rows read`,
+  bytes: t`Data read`,
+  seconds: t`Work time`,
 };
 
 /** An amount in the words of its unit. */
@@ -89,7 +92,7 @@ function Meter({ name, usage }: { name: string; usage: Usage }) {
         {left !== null && (
           <Text span size="xs" c="dimmed">
             {' '}
-            · {text(left)} left
+            {t`· ${text(left)} left`}
           </Text>
         )}
       </Text>
@@ -98,7 +101,7 @@ function Meter({ name, usage }: { name: string; usage: Usage }) {
           value={percent}
           size="xs"
           color={percent > 90 ? 'red' : 'steward'}
-          aria-label={`${label}: ${text(spent)} of ${text(limit)}`}
+          aria-label={t`${label}: ${text(spent)} of ${text(limit)}`}
         />
       )}
     </div>

@@ -1,4 +1,5 @@
 /** What waits for the reader, the flow, and the calls in the order in which they began. */
+import { t } from '@lingui/core/macro';
 import { Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
@@ -34,7 +35,12 @@ function WaitsForMe({ run }: { run: RunDetail }) {
   const { data } = useQuery(inboxQuery(project.id));
   const mine = (data ?? []).filter(({ run_id }) => run_id === run.id);
   return mine.map((waiting) => (
-    <Section key={waiting.key} title={askedIn(waiting)} description="The run waits for you." framed>
+    <Section
+      key={waiting.key}
+      title={askedIn(waiting)}
+      description={t`The run waits for you.`}
+      framed
+    >
       <WaitingCard waiting={waiting} hasKeys={mine.length === 1} />
     </Section>
   ));
@@ -47,7 +53,7 @@ function Files({ run }: { run: RunDetail }) {
   const made = calls.filter(({ undone }) => !undone).flatMap(({ artifacts }) => artifacts);
   if (made.length === 0) return null;
   return (
-    <Section title="Files">
+    <Section title={t`Files`}>
       <Artifacts runId={run.id} artifacts={made} />
     </Section>
   );
@@ -69,14 +75,14 @@ function Timeline({ run }: { run: RunDetail }) {
   if (told.length === 0) {
     return (
       <div className={classes.calls}>
-        <EmptyState icon={Play} title="Nothing has been done yet">
-          Calls appear here as they begin.
+        <EmptyState icon={Play} title={t`Nothing has been done yet`}>
+          {t`Calls appear here as they begin.`}
         </EmptyState>
       </div>
     );
   }
   return (
-    <Section title="Timeline">
+    <Section title={t`Timeline`}>
       <ol className={classes.calls}>
         {told.map((call) => (
           <CallItem

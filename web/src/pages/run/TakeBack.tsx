@@ -1,4 +1,5 @@
 /** Takes back all that a run changed, and says so once it was. */
+import { plural, t } from '@lingui/core/macro';
 import { Alert, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Undo2 } from 'lucide-react';
@@ -27,10 +28,10 @@ export function TakeBackButton({ run }: { run: RunDetail }) {
   return (
     <>
       <Button variant="default" leftSection={<Undo2 size={14} aria-hidden />} onClick={dialog.open}>
-        Take back this run
+        {t`Take back this run`}
       </Button>
       <TakeBackDialog
-        title="Take back this run"
+        title={t`Take back this run`}
         whole={{ run_id: run.id }}
         opened={dialog.opened}
         onClose={dialog.close}
@@ -48,15 +49,18 @@ export function TakenBack({ run }: { run: RunDetail }) {
   const isWhole = actions.every((action) => action.undone || action.way === 'none');
   const last = undone.reduce((a, b) => ((a.turned_at ?? '') > (b.turned_at ?? '') ? a : b));
   const total = actions.length;
+  const author = nameOf(last.turned_by ?? '') ?? t`a former member`;
   return (
     <Alert
       color="gray"
       variant="light"
       icon={<Undo2 size={16} aria-hidden />}
-      title={isWhole ? 'This run was taken back' : 'Part of this run was taken back'}
+      title={isWhole ? t`This run was taken back` : t`Part of this run was taken back`}
     >
-      {undone.length} of {total} {total === 1 ? 'change was' : 'changes were'} undone by{' '}
-      {nameOf(last.turned_by ?? '') ?? 'a former member'}
+      {plural(total, {
+        one: `${undone.length} of ${total} change was undone by ${author}`,
+        other: `${undone.length} of ${total} changes were undone by ${author}`,
+      })}
       {last.turned_at !== null && (
         <>
           , <RelativeTime value={last.turned_at} />

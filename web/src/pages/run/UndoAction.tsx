@@ -1,4 +1,5 @@
 /** The button that takes an action of a run back, or puts it back in place. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { Redo2, Undo2 } from 'lucide-react';
 import type { Action } from '@/api/run-types';
@@ -17,8 +18,8 @@ export function UndoAction({ runId, action, title }: Props) {
   const { isPending, undo, redo, dialog } = useUndoing(runId);
   if (action.way === 'none' || !mayTurn) return null;
   const [word, turn, Icon] = action.undone
-    ? (['Redo', redo, Redo2] as const)
-    : (['Undo', undo, Undo2] as const);
+    ? ([t`Redo`, redo, Redo2] as const)
+    : ([t`Undo`, undo, Undo2] as const);
   return (
     <>
       <Button

@@ -1,4 +1,5 @@
 /** What went into the run, what came out of it, and what it was allowed. */
+import { t } from '@lingui/core/macro';
 import { Alert, Stack } from '@mantine/core';
 import type { RunDetail } from '@/api/run-types';
 import { JsonTree } from '@/components/JsonTree';
@@ -13,17 +14,17 @@ export default function ValuesTab({ run }: { run: RunDetail }) {
           {run.error.message}
         </Alert>
       )}
-      <Section title="Output">
-        <ValueView label="Output" value={run.output} />
+      <Section title={t`Output`}>
+        <ValueView label={t`Output`} value={run.output} />
       </Section>
-      <Section title="Inputs">
-        <ValueView label="Inputs" value={run.inputs} />
+      <Section title={t`Inputs`}>
+        <ValueView label={t`Inputs`} value={run.inputs} />
       </Section>
-      <Section title="Flow" description="As it was when the run began.">
-        <JsonTree label="Flow" value={run.document} openTo={3} />
+      <Section title={t`Flow`} description={t`As it was when the run began.`}>
+        <JsonTree label={t`Flow`} value={run.document} openTo={3} />
       </Section>
-      <Section title="What it may do" description="Its token says no more than this.">
-        <JsonTree label="What it may do" value={{ ...run.grant, budget: run.budget }} />
+      <Section title={t`What it may do`} description={t`Its token says no more than this.`}>
+        <JsonTree label={t`What it may do`} value={{ ...run.grant, budget: run.budget }} />
       </Section>
     </Stack>
   );

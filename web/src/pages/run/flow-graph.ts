@@ -1,4 +1,5 @@
 /** The nodes of a flow as a graph, each with the state it is in. */
+import { insideSentence } from '@/language';
 import type { FlowNode, RunDetail } from '@/api/run-types';
 import type { GraphEdge, GraphNode } from '@/components/graph-layout';
 import type { NodeStanding } from '@/api/runs';
@@ -42,7 +43,7 @@ export function flowGraph(
     return {
       id: node.id,
       label: nodeTitle(node),
-      details: [`${node.tool ?? node.type} · ${stateLook(state).word.toLowerCase()}`],
+      details: [`${node.tool ?? node.type} · ${insideSentence(stateLook(state).word)}`],
       kind: state,
     };
   });

@@ -1,4 +1,5 @@
 /** What can be changed in a fork: the inputs of the run, and the settings of the step that it begins with. */
+import { t } from '@lingui/core/macro';
 import type { RunDetail } from '@/api/run-types';
 
 export interface ForkField {
@@ -14,7 +15,7 @@ const MOST_FIELDS = 60;
 /** Values with their JSON pointers; inputs first. `at` is the key of a step, as journals have it. */
 export function forkFields(run: Pick<RunDetail, 'inputs' | 'document'>, at: string | null) {
   const found: ForkField[] = [];
-  collect(run.inputs, '/inputs', 'Input', found);
+  collect(run.inputs, '/inputs', t`Input`, found);
   const [node, pointer] = nodeAt(run.document, at);
   for (const [name, value] of Object.entries(node)) {
     if (!FIXED.has(name)) collect(value, `${pointer}/${escaped(name)}`, name, found);
@@ -28,7 +29,7 @@ export function typedValue(field: ForkField, text: string): { value: unknown } |
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    return { error: `Enter a value such as ${JSON.stringify(field.value)}.` };
+    return { error: t`Enter a value such as ${JSON.stringify(field.value)}.` };
   }
 }
 

@@ -1,4 +1,6 @@
 /** Says which runs are listed for somebody who came from a figure. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -21,26 +23,28 @@ export function CountedLine({ counted }: { counted: Counted }) {
   });
   if (Object.keys(counted).length === 0) return null;
   const { flow, revision, since, until, used, name, agent, failed, code, created_by: by } = counted;
-  const use = used === undefined || used === 'run' ? null : `the ${used} “${name ?? ''}”`;
+  const use = used === undefined || used === 'run' ? null : t`the ${used} “${name ?? ''}”`;
   const parts = [
-    flow !== undefined && `of “${titled.data?.name ?? flow}”`,
+    flow !== undefined && t`of “${titled.data?.name ?? flow}”`,
     revision !== undefined &&
-      (revision === '0' ? 'without a playbook' : `with revision ${revision}`),
-    by !== undefined && `started by ${nameOf(by) ?? 'somebody who left'}`,
-    use !== null && `that used ${use}`,
-    agent !== undefined && `for the agent “${agent}”`,
-    failed === 'true' && (use === null ? 'that failed' : 'in which it failed'),
-    code !== undefined && `with the error ${code}`,
-    used === 'run' && 'with those that other runs started',
-    since !== undefined && `from ${formats.dateTime(since)}`,
-    until !== undefined && `to ${formats.dateTime(until)}`,
+      (revision === '0' ? t`without a playbook` : t`with revision ${revision}`),
+    by !== undefined && t`started by ${nameOf(by) ?? t`somebody who left`}`,
+    use !== null && t`that used ${use}`,
+    agent !== undefined && t`for the agent “${agent}”`,
+    failed === 'true' && (use === null ? t`that failed` : t`in which it failed`),
+    code !== undefined && t`with the error ${code}`,
+    used === 'run' && t`with those that other runs started`,
+    since !== undefined && t`from ${formats.dateTime(since)}`,
+    until !== undefined && t`to ${formats.dateTime(until)}`,
   ];
   return (
     <Text size="sm" role="status">
-      Runs that ended, {parts.filter((part) => part !== false).join(', ')}.{' '}
-      <Anchor component={Link} to={projectPath(project.id, 'runs')} inherit>
-        Show all runs
-      </Anchor>
+      <Trans>
+        Runs that ended, {parts.filter((part) => part !== false).join(', ')}.{' '}
+        <Anchor component={Link} to={projectPath(project.id, 'runs')} inherit>
+          Show all runs
+        </Anchor>
+      </Trans>
     </Text>
   );
 }

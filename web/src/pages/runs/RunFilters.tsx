@@ -1,4 +1,5 @@
 /** Status, text and whose runs are shown. */
+import { t } from '@lingui/core/macro';
 import { Group, Select, Switch } from '@mantine/core';
 import { useMay } from '@/app/project';
 import { SearchField } from '@/components/SearchField';
@@ -9,31 +10,31 @@ export function RunFilters({ filter }: { filter: FilterState }) {
   return (
     <Group gap="sm" align="center">
       <SearchField
-        label="Search runs"
-        placeholder="Search titles"
+        label={t`Search runs`}
+        placeholder={t`Search titles`}
         text={filter.text}
         onSearch={(q) => filter.set({ q })}
       />
       <Select
-        aria-label="Status"
-        placeholder="Any status"
+        aria-label={t`Status`}
+        placeholder={t`Any status`}
         data={STATUS_CHOICES}
         value={filter.choice}
         clearable
-        clearButtonProps={{ 'aria-label': 'Any status' }}
+        clearButtonProps={{ 'aria-label': t`Any status` }}
         w="13rem"
         onChange={(status) => filter.set({ status })}
       />
       {seesOthers && (
         <Switch
-          label="Only mine"
+          label={t`Only mine`}
           checked={filter.mine}
           onChange={({ currentTarget }) => filter.set({ mine: currentTarget.checked })}
         />
       )}
       {Object.keys(filter.counted).length === 0 && (
         <Switch
-          label="Show changes made by hand"
+          label={t`Show changes made by hand`}
           checked={filter.byHand}
           onChange={({ currentTarget }) => filter.set({ byHand: currentTarget.checked })}
         />

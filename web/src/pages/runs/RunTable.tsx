@@ -1,4 +1,5 @@
 /** Runs as a table: status, how far, who, when, how long, what it cost. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Progress, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -31,39 +32,39 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
   const columns: Column<ListedRun>[] = [
     {
       id: 'run',
-      header: 'Run',
+      header: t`Run`,
       cell: (run) => <RunLink run={run} projectId={project.id} />,
     },
     {
       id: 'status',
-      header: 'Status',
+      header: t`Status`,
       width: '11.5rem',
       cell: (run) => <StatusChip status={run.status} title={reasonText(run.reason) ?? undefined} />,
     },
     {
       id: 'progress',
-      header: 'Progress',
+      header: t`Progress`,
       width: '8rem',
       hideBelow: 'sm',
       cell: (run) => <RunProgress run={run} />,
     },
     {
       id: 'who',
-      header: 'Who',
+      header: t`Who`,
       width: '7rem',
       hideBelow: 'md',
-      cell: (run) => nameOf(run.created_by) ?? 'Somebody who left',
+      cell: (run) => nameOf(run.created_by) ?? t`Somebody who left`,
     },
     {
       id: 'when',
-      header: 'When',
+      header: t`When`,
       width: '8rem',
       hideBelow: 'md',
       cell: (run) => <RelativeTime value={run.created_at} />,
     },
     {
       id: 'duration',
-      header: 'Took',
+      header: t`Took`,
       width: '6rem',
       align: 'end',
       hideBelow: 'sm',
@@ -72,7 +73,7 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
     },
     {
       id: 'cost',
-      header: 'Cost',
+      header: t`Cost`,
       width: '6rem',
       align: 'end',
       hideBelow: 'sm',
@@ -82,19 +83,18 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
   ];
   return (
     <DataTable
-      label="Runs"
+      label={t`Runs`}
       columns={columns}
       query={query}
       rowKey={(run) => run.id}
       empty={
         isFiltered ? (
-          <EmptyState icon={SearchX} title="No run fits">
-            Try another word or status.
+          <EmptyState icon={SearchX} title={t`No run fits`}>
+            {t`Try another word or status.`}
           </EmptyState>
         ) : (
-          <EmptyState icon={Play} picture="list" title="No runs yet" action={start}>
-            A run calls a tool, or a whole flow of them. Each step is previewed, decided by policy,
-            written into a journal that cannot be altered unnoticed, and can be undone.
+          <EmptyState icon={Play} picture="list" title={t`No runs yet`} action={start}>
+            {t`A run calls a tool, or a whole flow of them. Each step is previewed, decided by policy, written into a journal that cannot be altered unnoticed, and can be undone.`}
           </EmptyState>
         )
       }
@@ -136,7 +136,7 @@ function RunProgress({ run }: { run: ListedRun }) {
         value={percent}
         size="sm"
         color={run.status === 'failed' ? 'red' : 'steward'}
-        aria-label={`${percent} per cent of ${run.title}`}
+        aria-label={t`${percent} per cent of ${run.title}`}
       />
       <span className="tabular">{percent} %</span>
     </div>

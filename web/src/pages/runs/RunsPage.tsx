@@ -1,4 +1,5 @@
 /** The runs of the project, newest first, as they go on. */
+import { t } from '@lingui/core/macro';
 import { Button, Stack } from '@mantine/core';
 import { Play } from 'lucide-react';
 import { useMay } from '@/app/project';
@@ -16,13 +17,13 @@ export default function RunsPage() {
   const filter = useRunFilter();
   const start = mayStart && (
     <Button leftSection={<Play size={14} aria-hidden />} onClick={dialog.open}>
-      Start a run
+      {t`Start a run`}
     </Button>
   );
   return (
     <Page
-      title="Runs"
-      description="Everything that tools and flows did, step by step. Open a run to see, replay or undo it."
+      title={t`Runs`}
+      description={t`Everything that tools and flows did, step by step. Open a run to see, replay or undo it.`}
       width="full"
       actions={start}
     >

@@ -1,4 +1,5 @@
 /** Starts a run: one tool with a form, or a flow as YAML. */
+import { t } from '@lingui/core/macro';
 import { Modal, Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { Run } from '@/api/run-types';
@@ -17,11 +18,11 @@ export function StartDialog({ opened, onClose }: Props) {
   const onStarted = (run: Pick<Run, 'id'>) =>
     void navigate({ to: projectPath(project.id, 'runs', run.id), search: {} });
   return (
-    <Modal opened={opened} onClose={onClose} title="Start a run" size="44rem">
+    <Modal opened={opened} onClose={onClose} title={t`Start a run`} size="44rem">
       <Tabs defaultValue="tool" keepMounted={false}>
         <Tabs.List mb="md">
-          <Tabs.Tab value="tool">One tool</Tabs.Tab>
-          <Tabs.Tab value="flow">A flow</Tabs.Tab>
+          <Tabs.Tab value="tool">{t`One tool`}</Tabs.Tab>
+          <Tabs.Tab value="flow">{t`A flow`}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="tool">
           <StartTool onStarted={onStarted} onClose={onClose} />

@@ -1,4 +1,5 @@
 /** A flow as YAML, with a form for what it wants to be given. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -41,7 +42,7 @@ export function StartFlow({ onStarted, onClose }: Props) {
       {fields.length > 0 && (
         <>
           <Text size="sm" fw={600}>
-            Inputs
+            {t`Inputs`}
           </Text>
           <ToolForm fields={fields} values={values} errors={problems} onChange={setGiven} />
         </>
@@ -49,14 +50,14 @@ export function StartFlow({ onStarted, onClose }: Props) {
       <Refusal error={start.error} messages={fieldMessages(start.error)} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button
           disabled={flow.check?.valid !== true || flow.isChecking}
           loading={start.isPending}
           onClick={submit}
         >
-          Start
+          {t`Start`}
         </Button>
       </Group>
     </Stack>

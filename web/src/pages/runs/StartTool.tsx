@@ -1,4 +1,5 @@
 /** Picks a tool and fills in its arguments. */
+import { t } from '@lingui/core/macro';
 import { Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -29,8 +30,8 @@ export function StartTool({ onStarted, onClose }: Props) {
   return (
     <Stack>
       <Select
-        label="Tool"
-        placeholder="Choose a tool"
+        label={t`Tool`}
+        placeholder={t`Choose a tool`}
         data={(tools.data ?? []).map(({ name: value, title }) => ({ value, label: title }))}
         value={name}
         searchable
@@ -82,15 +83,15 @@ function Arguments({ tool, onStarted, onClose }: Props & { tool: Tool }) {
           onChange={setValues}
         />
         <TextInput
-          label="Title"
-          description="How the run is listed."
+          label={t`Title`}
+          description={t`How the run is listed.`}
           placeholder={tool.title}
           value={title}
           maxLength={200}
           onChange={({ currentTarget }) => setTitle(currentTarget.value)}
         />
         {isElsewhere && <Refusal error={start.error} messages={refused} />}
-        <FormFooter submit="Start" isPending={start.isPending} onCancel={onClose} />
+        <FormFooter submit={t`Start`} isPending={start.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );

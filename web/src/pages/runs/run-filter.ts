@@ -1,4 +1,5 @@
 /** Which runs are listed; the address says so. */
+import { t } from '@lingui/core/macro';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { RunStatus } from '@/api/run-types';
@@ -8,22 +9,22 @@ import { useSearchParam } from '@/components/use-search-param';
 
 const GROUPS: Record<string, { label: string; statuses: RunStatus[] }> = {
   active: {
-    label: 'Under way',
+    label: t`Under way`,
     statuses: ['queued', 'running', 'blocked', 'waiting_for_approval', 'reviewing'],
   },
   waiting: {
-    label: 'Waiting for somebody',
+    label: t`Waiting for somebody`,
     statuses: ['blocked', 'waiting_for_approval', 'reviewing'],
   },
 };
 
 export const STATUS_CHOICES = [
   {
-    group: 'Groups',
+    group: t`Groups`,
     items: Object.entries(GROUPS).map(([value, { label }]) => ({ value, label })),
   },
   {
-    group: 'Statuses',
+    group: t`Statuses`,
     items: RUN_STATUSES.map((value) => ({ value, label: statusLook(value).word })),
   },
 ];

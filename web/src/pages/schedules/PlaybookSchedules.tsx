@@ -1,4 +1,5 @@
 /** The deployed playbooks that start at set times. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -29,7 +30,7 @@ export function PlaybookSchedules() {
   const columns: Column<WatchedTrigger>[] = [
     {
       id: 'playbook',
-      header: 'Playbook',
+      header: t`Playbook`,
       cell: ({ playbook_id, playbook_name, details }) => (
         <>
           <Anchor
@@ -42,32 +43,32 @@ export function PlaybookSchedules() {
           </Anchor>
           <Text size="xs" c="dimmed">
             {timingWords(String(details.cron))} (
-            {(details as { time_zone?: string }).time_zone ?? 'UTC'})
+            {(details as { time_zone?: string }).time_zone ?? t`UTC`})
           </Text>
         </>
       ),
     },
     {
       id: 'next',
-      header: 'Next',
+      header: t`Next`,
       width: '15rem',
       cell: ({ next_moments: [next], enabled }) =>
-        enabled && next !== undefined ? <FormattedDate value={next} withTime /> : 'Off',
+        enabled && next !== undefined ? <FormattedDate value={next} withTime /> : t`Off`,
     },
     {
       id: 'last',
-      header: 'Last',
+      header: t`Last`,
       width: '9rem',
       hideBelow: 'md',
-      cell: ({ last_at }) => (last_at === null ? 'Never' : <RelativeTime value={last_at} />),
+      cell: ({ last_at }) => (last_at === null ? t`Never` : <RelativeTime value={last_at} />),
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: t`On`,
       width: '5rem',
       cell: ({ id, playbook_name, enabled }) => (
         <Switch
-          aria-label={`The schedule of ${playbook_name} is on`}
+          aria-label={t`The schedule of ${playbook_name} is on`}
           checked={enabled}
           disabled={!mayChange}
           onChange={({ currentTarget }) =>
@@ -78,9 +79,9 @@ export function PlaybookSchedules() {
     },
   ];
   return (
-    <Section title="Playbooks">
+    <Section title={t`Playbooks`}>
       <DataTable
-        label="Playbooks with a schedule"
+        label={t`Playbooks with a schedule`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}

@@ -1,4 +1,5 @@
 /** When a flow starts: asked for a new schedule, or changed. */
+import { t } from '@lingui/core/macro';
 import { Modal, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { fieldMessages } from '@/api/errors';
@@ -20,7 +21,7 @@ interface Props {
 
 export function ScheduleDialog({ schedule, onClose }: Props & { schedule: Schedule }) {
   return (
-    <Modal opened onClose={onClose} title={`Change ${schedule.name}`} size="44rem">
+    <Modal opened onClose={onClose} title={t`Change ${schedule.name}`} size="44rem">
       <ScheduleForm {...{ schedule, onClose }} />
     </Modal>
   );
@@ -49,7 +50,7 @@ export function ScheduleForm({ schedule, onClose }: Props) {
       missed: missed as Schedule['missed'],
     };
     const onSuccess = () => {
-      showDone(`${settings.name} is switched on`);
+      showDone(t`${settings.name} is switched on`);
       onClose();
     };
     if (schedule === null) create.mutate({ ...settings, flow }, { onSuccess });
@@ -60,7 +61,7 @@ export function ScheduleForm({ schedule, onClose }: Props) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <TextInput
-          label="Name"
+          label={t`Name`}
           withAsterisk
           data-autofocus
           value={name}
@@ -72,7 +73,7 @@ export function ScheduleForm({ schedule, onClose }: Props) {
         {schedule === null && <FlowField value={flow} onChange={setFlow} check={check} />}
         {!('name' in refused) && <FormError error={saving.error} />}
         <FormFooter
-          submit="Save and switch on"
+          submit={t`Save and switch on`}
           isPending={saving.isPending}
           isDisabled={name.trim() === '' || !isFlowRight}
           onCancel={onClose}

@@ -1,4 +1,6 @@
 /** Schedules with their next moment; switched off and deleted in place, both with a way back. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Group, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { CalendarClock } from 'lucide-react';
@@ -52,9 +54,9 @@ function useScheduleActions(projectId: string) {
       remove.mutate(schedule.id, {
         onSuccess: () =>
           offerUndo({
-            message: `${schedule.name} deleted`,
+            message: t`${schedule.name} deleted`,
             undo: () => create.mutateAsync(madeAgain(schedule)),
-            undone: `${schedule.name} is back`,
+            undone: t`${schedule.name} is back`,
           }),
         onError: showFailure,
       });
@@ -67,10 +69,10 @@ function useScheduleActions(projectId: string) {
 }
 
 const MISSED_WORDS: Record<Schedule['missed'], string> = {
-  skip: 'Skips missed moments',
-  once: 'Missed moments: one run',
-  all: 'Missed moments: a run for each',
-  ask: 'Asks about missed moments',
+  skip: t`Skips missed moments`,
+  once: t`Missed moments: one run`,
+  all: t`Missed moments: a run for each`,
+  ask: t`Asks about missed moments`,
 };
 
 interface MissedProps {
@@ -85,13 +87,15 @@ function MissedMoments({ schedule, mayChange, decide }: MissedProps) {
   return (
     <Group gap="xs" mt={4}>
       <Text size="xs">
-        Missed {formats.number(schedule.asked.length)}
-        {last !== undefined && `, the last at ${formats.dateTime(last)}`}.
+        <Trans>
+          Missed {formats.number(schedule.asked.length)}
+          {last !== undefined && t`, the last at ${formats.dateTime(last)}`}.
+        </Trans>
       </Text>
       {mayChange && (
         <>
           <Button size="compact-xs" variant="default" onClick={() => decide(schedule, true)}>
-            Run once now
+            {t`Run once now`}
           </Button>
           <Button
             size="compact-xs"
@@ -99,7 +103,7 @@ function MissedMoments({ schedule, mayChange, decide }: MissedProps) {
             color="gray"
             onClick={() => decide(schedule, false)}
           >
-            Drop
+            {t`Drop`}
           </Button>
         </>
       )}
@@ -121,7 +125,7 @@ export function ScheduleTable({ create, onChange }: TableProps) {
   const columns: Column<Schedule>[] = [
     {
       id: 'name',
-      header: 'Schedule',
+      header: t`Schedule`,
       cell: (schedule) => (
         <>
           <Text size="sm" fw={500}>
@@ -138,11 +142,11 @@ export function ScheduleTable({ create, onChange }: TableProps) {
     },
     {
       id: 'next',
-      header: 'Next',
+      header: t`Next`,
       width: '15rem',
       cell: ({ next_moments, enabled }) =>
         !enabled || next_moments[0] === undefined ? (
-          'Off'
+          t`Off`
         ) : (
           <>
             {next_moments.map((moment, index) => (
@@ -159,18 +163,18 @@ export function ScheduleTable({ create, onChange }: TableProps) {
     },
     {
       id: 'last',
-      header: 'Last',
+      header: t`Last`,
       width: '9rem',
       hideBelow: 'md',
-      cell: ({ last_at }) => (last_at === null ? 'Never' : <RelativeTime value={last_at} />),
+      cell: ({ last_at }) => (last_at === null ? t`Never` : <RelativeTime value={last_at} />),
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: t`On`,
       width: '5rem',
       cell: (schedule) => (
         <Switch
-          aria-label={`${schedule.name} is on`}
+          aria-label={t`${schedule.name} is on`}
           checked={schedule.enabled}
           disabled={!mayChange}
           onChange={({ currentTarget }) => actions.enable(schedule, currentTarget.checked)}
@@ -179,7 +183,7 @@ export function ScheduleTable({ create, onChange }: TableProps) {
     },
     {
       id: 'actions',
-      header: 'Actions',
+      header: t`Actions`,
       quietHeader: true,
       align: 'end',
       width: '11rem',
@@ -189,19 +193,19 @@ export function ScheduleTable({ create, onChange }: TableProps) {
             <Button
               variant="subtle"
               size="compact-sm"
-              aria-label={`Change ${schedule.name}`}
+              aria-label={t`Change ${schedule.name}`}
               onClick={() => onChange(schedule)}
             >
-              Change
+              {t`Change`}
             </Button>
             <Button
               variant="subtle"
               color="gray"
               size="compact-sm"
-              aria-label={`Delete ${schedule.name}`}
+              aria-label={t`Delete ${schedule.name}`}
               onClick={() => actions.remove(schedule)}
             >
-              Delete
+              {t`Delete`}
             </Button>
           </Group>
         ),
@@ -209,7 +213,7 @@ export function ScheduleTable({ create, onChange }: TableProps) {
   ];
   return (
     <DataTable
-      label="Schedules"
+      label={t`Schedules`}
       columns={columns}
       query={query}
       rowKey={({ id }) => id}
@@ -218,10 +222,10 @@ export function ScheduleTable({ create, onChange }: TableProps) {
         <EmptyState
           icon={CalendarClock}
           picture="calendar"
-          title="No schedules yet"
+          title={t`No schedules yet`}
           action={create}
         >
-          A schedule starts a flow at the times you choose, such as Monday to Friday at 8:00.
+          {t`A schedule starts a flow at the times you choose, such as Monday to Friday at 8:00.`}
         </EmptyState>
       }
     />

@@ -1,4 +1,5 @@
 /** Playbooks and flows that start by themselves, each moment once. */
+import { t } from '@lingui/core/macro';
 import { Button } from '@mantine/core';
 import { CalendarPlus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -18,13 +19,13 @@ export default function SchedulesPage() {
   const [changed, setChanged] = useState<Schedule | null>(null);
   const create = mayChange && (
     <Button leftSection={<CalendarPlus size={14} aria-hidden />} onClick={dialog.open}>
-      Create a schedule
+      {t`Create a schedule`}
     </Button>
   );
   return (
     <Page
-      title="Schedules"
-      description="Playbooks and flows that start at set times."
+      title={t`Schedules`}
+      description={t`Playbooks and flows that start at set times.`}
       actions={create}
     >
       <PlaybookSchedules />

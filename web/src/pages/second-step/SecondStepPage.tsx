@@ -1,4 +1,5 @@
 /** Sets up the second step that the organisation requires; the rest of the app opens afterwards. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
@@ -19,7 +20,7 @@ export default function SecondStepPage() {
   const { next }: { next?: string } = useSearch({ strict: false });
   const { data: session, isPending } = useQuery(sessionQuery);
   return (
-    <VisitorPage title="Set up your second step">
+    <VisitorPage title={t`Set up your second step`}>
       {isPending ? (
         <Skeleton height={160} aria-busy />
       ) : session ? (
@@ -42,12 +43,12 @@ function SetUp({ session, next }: { session: Session; next: string }) {
   return (
     <Stack>
       <Text size="sm">
-        Your organisation requires two-step sign-in. You can use Steward once this is set up.
+        {t`Your organisation requires two-step sign-in. You can use Steward once this is set up.`}
       </Text>
       {passkeys?.length && !isDone ? (
         // A password alone must not set up another step beside it.
         <>
-          <Text size="sm">You have a passkey. Sign in with it.</Text>
+          <Text size="sm">{t`You have a passkey. Sign in with it.`}</Text>
           {/* A full page load: nothing was fetched for this session so far. */}
           <PasskeyButton onDone={() => globalThis.location.assign(next)} />
         </>
@@ -58,11 +59,11 @@ function SetUp({ session, next }: { session: Session; next: string }) {
       )}
       {isDone ? (
         <Button component="a" href={next}>
-          Continue to Steward
+          {t`Continue to Steward`}
         </Button>
       ) : (
         <Button variant="default" onClick={leave}>
-          Sign out
+          {t`Sign out`}
         </Button>
       )}
     </Stack>
@@ -73,17 +74,17 @@ function SecondSteps({ user }: { user: User }) {
   return (
     <>
       <Title order={2} size="h4">
-        With an app on your phone
+        {t`With an app on your phone`}
       </Title>
-      <Text size="sm">After your password, Steward asks for a code from the app.</Text>
+      <Text size="sm">{t`After your password, Steward asks for a code from the app.`}</Text>
       <TwoStep user={user} />
       {arePasskeysPossible() && (
         <>
           <Title order={2} size="h4">
-            Or with a passkey
+            {t`Or with a passkey`}
           </Title>
           <Text size="sm">
-            Your fingerprint, face, PIN or security key. It replaces password and code.
+            {t`Your fingerprint, face, PIN or security key. It replaces password and code.`}
           </Text>
           <Passkeys user={user} />
         </>

@@ -1,4 +1,5 @@
 /** Sets a new secret or replaces the value of one. */
+import { t } from '@lingui/core/macro';
 import { Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
@@ -11,11 +12,11 @@ import { showDone } from '@/components/undo';
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 
 const REFERENCES = {
-  environment: 'The name of a variable where Steward runs.',
-  files: 'The name of a file in the folder of secrets.',
-  vault: 'Path and field, such as databases/warehouse#password.',
-  aws: 'Name, or name and field, such as warehouse#password.',
-  gcp: 'Name, or name and field, such as warehouse#password.',
+  environment: t`The name of a variable where Steward runs.`,
+  files: t`The name of a file in the folder of secrets.`,
+  vault: t`Path and field, such as databases/warehouse#password.`,
+  aws: t`Name, or name and field, such as warehouse#password.`,
+  gcp: t`Name, or name and field, such as warehouse#password.`,
 };
 
 interface Props {
@@ -27,7 +28,7 @@ interface Props {
 }
 
 export function SecretDialog({ projectId, opened, replaced = null, onClose }: Props) {
-  const title = replaced === null ? 'Set a secret' : `Replace ${replaced}`;
+  const title = replaced === null ? t`Set a secret` : t`Replace ${replaced}`;
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
       <SecretForm projectId={projectId} replaced={replaced} onClose={onClose} />
@@ -42,10 +43,10 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
     initialValues: { name: replaced ?? '', value: '', source: '', reference: '' },
     validate: {
       name: (name) =>
-        NAME.test(name.trim()) ? null : 'Give it a name such as WAREHOUSE_PASSWORD.',
-      value: (value, { source }) => (source === '' && value === '' ? 'Enter the value.' : null),
+        NAME.test(name.trim()) ? null : t`Give it a name such as WAREHOUSE_PASSWORD.`,
+      value: (value, { source }) => (source === '' && value === '' ? t`Enter the value.` : null),
       reference: (reference, { source }) =>
-        source !== '' && reference.trim() === '' ? 'Say where the value is.' : null,
+        source !== '' && reference.trim() === '' ? t`Say where the value is.` : null,
     },
   });
   const chosen = sources.find(({ name }) => name === form.values.source);
@@ -57,7 +58,7 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
       },
       {
         onSuccess: () => {
-          showDone(`${name.trim()} ${replaced === null ? 'set' : 'replaced'}`);
+          showDone(replaced === null ? t`${name.trim()} set` : t`${name.trim()} replaced`);
           onClose();
         },
         onError: (error) => form.setErrors(fieldMessages(error)),
@@ -69,8 +70,8 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
       <Stack>
         {!replaced && (
           <TextInput
-            label="Name"
-            description="Begins with a letter; letters, digits, dots, dashes and underscores."
+            label={t`Name`}
+            description={t`Begins with a letter; letters, digits, dots, dashes and underscores.`}
             autoComplete="off"
             data-autofocus
             {...form.getInputProps('name')}
@@ -78,9 +79,9 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
         )}
         {sources.length > 0 && (
           <NativeSelect
-            label="Where the value is"
+            label={t`Where the value is`}
             data={[
-              { value: '', label: 'In Steward, encrypted' },
+              { value: '', label: t`In Steward, encrypted` },
               ...sources.map(({ name }) => ({ value: name, label: name })),
             ]}
             {...form.getInputProps('source')}
@@ -88,15 +89,15 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
         )}
         {chosen ? (
           <TextInput
-            label="Reference"
+            label={t`Reference`}
             description={REFERENCES[chosen.kind]}
             autoComplete="off"
             {...form.getInputProps('reference')}
           />
         ) : (
           <PasswordInput
-            label={replaced ? 'New value' : 'Value'}
-            description="It cannot be shown again."
+            label={replaced ? t`New value` : t`Value`}
+            description={t`It cannot be shown again.`}
             autoComplete="off"
             data-autofocus={replaced ? true : undefined}
             {...form.getInputProps('value')}
@@ -104,7 +105,7 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
         )}
         <FormError error={set.error} />
         <FormFooter
-          submit={replaced ? 'Replace' : 'Set secret'}
+          submit={replaced ? t`Replace` : t`Set secret`}
           isPending={set.isPending}
           onCancel={onClose}
         />

@@ -1,4 +1,6 @@
 /** Names of the project's secrets; values go in and are never shown. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Code, Group } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { LockKeyhole, Plus } from 'lucide-react';
@@ -23,9 +25,9 @@ function useDelete(projectId: string) {
   return ({ name }: Secret) => {
     const offer = () =>
       offerUndo({
-        message: `${name} deleted`,
+        message: t`${name} deleted`,
         undo: () => restore.mutateAsync(name),
-        undone: `${name} is back`,
+        undone: t`${name} is back`,
       });
     dropFromList<Secret>(client, projectKey(projectId, 'secret'), (item) => item.name === name);
     remove.mutate(name, { onSuccess: offer, onError: showFailure });
@@ -41,28 +43,30 @@ export default function SecretsPage() {
   const nameOf = usePersonName(project.id);
   const mayManage = useMay('admin');
   const columns: Column<Secret>[] = [
-    { id: 'name', header: 'Name', cell: ({ name }) => <Code fz="sm">{name}</Code> },
+    { id: 'name', header: t`Name`, cell: ({ name }) => <Code fz="sm">{name}</Code> },
     {
       id: 'place',
-      header: 'Where the value is',
+      header: t`Where the value is`,
       hideBelow: 'sm',
       cell: ({ source, reference }) =>
-        source === null ? 'In Steward, encrypted' : `${source}: ${reference}`,
+        source === null ? t`In Steward, encrypted` : `${source}: ${reference}`,
     },
     {
       id: 'changed',
-      header: 'Last set',
+      header: t`Last set`,
       width: '16rem',
       hideBelow: 'sm',
       cell: ({ updated_at, updated_by }) => (
         <>
-          <RelativeTime value={updated_at} /> by {nameOf(updated_by) ?? 'a former member'}
+          <Trans>
+            <RelativeTime value={updated_at} /> by {nameOf(updated_by) ?? t`a former member`}
+          </Trans>
         </>
       ),
     },
     {
       id: 'actions',
-      header: 'Replace or delete',
+      header: t`Replace or delete`,
       quietHeader: true,
       align: 'end',
       width: '11rem',
@@ -78,23 +82,25 @@ export default function SecretsPage() {
   ];
   const add = mayManage && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-      Set a secret
+      {t`Set a secret`}
     </Button>
   );
   return (
     <Page
-      title="Secrets"
-      description="Passwords and keys that connections and tools use by name. No one can read a value after it is saved."
+      title={t`Secrets`}
+      description={t`Passwords and keys that connections and tools use by name. No one can read a value after it is saved.`}
       actions={add}
     >
       <DataTable
-        label="Secrets"
+        label={t`Secrets`}
         columns={columns}
         query={query}
         rowKey={({ name }) => name}
         empty={
-          <EmptyState icon={LockKeyhole} picture="list" title="No secrets yet">
-            Give each secret a name such as <Code>WAREHOUSE_PASSWORD</Code>.
+          <EmptyState icon={LockKeyhole} picture="list" title={t`No secrets yet`}>
+            <Trans>
+              Give each secret a name such as <Code>WAREHOUSE_PASSWORD</Code>.
+            </Trans>
           </EmptyState>
         }
       />
@@ -123,11 +129,11 @@ function SecretActions({ secret, onReplace, onDelete }: ActionsProps) {
   const look = { variant: 'subtle', color: 'gray', size: 'compact-sm' } as const;
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      <Button {...look} aria-label={`Replace ${secret.name}`} onClick={onReplace}>
-        Replace
+      <Button {...look} aria-label={t`Replace ${secret.name}`} onClick={onReplace}>
+        {t`Replace`}
       </Button>
-      <Button {...look} aria-label={`Delete ${secret.name}`} onClick={onDelete}>
-        Delete
+      <Button {...look} aria-label={t`Delete ${secret.name}`} onClick={onDelete}>
+        {t`Delete`}
       </Button>
     </Group>
   );

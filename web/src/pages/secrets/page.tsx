@@ -1,16 +1,17 @@
 /** Secrets of the project. */
+import { t } from '@lingui/core/macro';
 import { LockKeyhole } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'project',
   path: 'secrets',
-  title: 'Secrets',
+  title: t`Secrets`,
   icon: LockKeyhole,
   section: 'manage',
   order: 40,
   minimumRole: 'editor',
-  keywords: ['passwords', 'credentials', 'keys'],
-  commands: [{ label: 'Set a secret', search: { dialog: 'set' }, minimumRole: 'admin' }],
+  keywords: t`passwords, credentials, keys`.split(', '),
+  commands: [{ label: t`Set a secret`, search: { dialog: 'set' }, minimumRole: 'admin' }],
   component: () => import('./SecretsPage'),
 });

@@ -1,4 +1,5 @@
 /** Takes one file from a visitor. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, FileInput, Stack, Text } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { CircleCheck, Info } from 'lucide-react';
@@ -10,10 +11,10 @@ import { VisitorPage } from '@/components/VisitorPage';
 export default function SendPage() {
   const token = useLocation().hash;
   return (
-    <VisitorPage title="Send a file">
+    <VisitorPage title={t`Send a file`}>
       {token === '' ? (
         <Alert color="gray" icon={<Info size={16} aria-hidden />}>
-          This link is incomplete. Copy the whole link.
+          {t`This link is incomplete. Copy the whole link.`}
         </Alert>
       ) : (
         <Sending token={token} />
@@ -28,7 +29,7 @@ function Sending({ token }: { token: string }) {
   if (send.isSuccess) {
     return (
       <Alert color="green" icon={<CircleCheck size={16} aria-hidden />} role="status">
-        “{send.data.name}” has arrived. You can close this page.
+        {t`“${send.data.name}” has arrived. You can close this page.`}
       </Alert>
     );
   }
@@ -39,11 +40,11 @@ function Sending({ token }: { token: string }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Text size="sm">The person who gave you this link receives the file. It works once.</Text>
-        <FileInput label="File" placeholder="Choose a file" value={file} onChange={setFile} />
+        <Text size="sm">{t`The person who gave you this link receives the file. It works once.`}</Text>
+        <FileInput label={t`File`} placeholder={t`Choose a file`} value={file} onChange={setFile} />
         <FormError error={send.error} />
         <Button type="submit" loading={send.isPending} disabled={file === null}>
-          Send
+          {t`Send`}
         </Button>
       </Stack>
     </form>

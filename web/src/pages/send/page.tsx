@@ -1,9 +1,10 @@
 /** One file from people without an account, by a signed link. */
+import { t } from '@lingui/core/macro';
 import { definePage } from '@/app/page-definition';
 
 export const page = definePage({
   scope: 'public',
   path: 'send',
-  title: 'Send a file',
+  title: t`Send a file`,
   component: () => import('./SendPage'),
 });

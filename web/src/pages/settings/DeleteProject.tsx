@@ -1,4 +1,5 @@
 /** Deletes the project at once and offers to bring it back. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
@@ -24,7 +25,7 @@ export function DeleteProject({ project }: { project: ProjectRef }) {
     } catch (error) {
       return showFailure(error);
     }
-    offerUndo({ message: `${project.name} deleted`, undo, undone: `${project.name} is back` });
+    offerUndo({ message: t`${project.name} deleted`, undo, undone: t`${project.name} is back` });
     const next = projects.find(({ id }) => id !== project.id);
     await navigate({ to: next ? projectPath(next.id) : '/', replace: true });
     await refresh();
@@ -33,8 +34,7 @@ export function DeleteProject({ project }: { project: ProjectRef }) {
   return (
     <Group justify="space-between" gap="md">
       <Text size="sm" maw="26rem">
-        The project disappears for everyone, and its tokens stop working. You can undo this right
-        afterwards.
+        {t`The project disappears for everyone, and its tokens stop working. You can undo this right afterwards.`}
       </Text>
       <Button
         color="red"
@@ -43,7 +43,7 @@ export function DeleteProject({ project }: { project: ProjectRef }) {
         loading={remove.isPending}
         onClick={() => void onDelete()}
       >
-        Delete project
+        {t`Delete project`}
       </Button>
     </Group>
   );

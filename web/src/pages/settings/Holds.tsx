@@ -1,4 +1,6 @@
 /** Legal holds of a project: those in force, those that were lifted, and a form for a new one. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useLiftHold, usePlaceHold } from '@/api/retention';
@@ -23,14 +25,14 @@ export function Holds({ holds }: { holds: Hold[] }) {
   const mayChange = useMay('owner');
   return (
     <Section
-      title="Legal holds"
+      title={t`Legal holds`}
       framed
-      description="A hold stops every deletion: by people, by retention and by erasure. It stays on record after it is lifted."
+      description={t`A hold stops every deletion: by people, by retention and by erasure. It stays on record after it is lifted.`}
     >
       <Stack>
         {holds.length === 0 && (
           <Text size="sm" c="dimmed">
-            No legal holds.
+            {t`No legal holds.`}
           </Text>
         )}
         {holds.map((hold) => (
@@ -51,7 +53,7 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
     <Stack gap={4}>
       <Group gap="xs">
         <Text fw={600}>{hold.name}</Text>
-        <Badge color="gray">{hold.lifted_at === null ? 'In force' : 'Lifted'}</Badge>
+        <Badge color="gray">{hold.lifted_at === null ? t`In force` : t`Lifted`}</Badge>
         {mayLift && hold.lifted_at === null && !asked && (
           <Button
             variant="default"
@@ -60,25 +62,29 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
               setAsked(true);
             }}
           >
-            Lift {hold.name}
+            {t`Lift ${hold.name}`}
           </Button>
         )}
       </Group>
       <Text size="sm">{hold.reason}</Text>
       <Text size="sm" c="dimmed">
-        {hold.placed_by} placed it on <FormattedDate value={hold.placed_at} />.
-        {hold.lifted_at !== null && (
-          <>
-            {' '}
-            {hold.lifted_by} lifted it on <FormattedDate value={hold.lifted_at} />:{' '}
-            {hold.lift_reason}
-          </>
-        )}
+        <Trans>
+          {hold.placed_by} placed it on <FormattedDate value={hold.placed_at} />.
+          {hold.lifted_at !== null && (
+            <>
+              {' '}
+              <Trans>
+                {hold.lifted_by} lifted it on <FormattedDate value={hold.lifted_at} />:{' '}
+                {hold.lift_reason}
+              </Trans>
+            </>
+          )}
+        </Trans>
       </Text>
       {asked && (
         <>
           <TextInput
-            label="Why is the hold lifted?"
+            label={t`Why is the hold lifted?`}
             maxLength={1000}
             value={reason}
             onChange={(event) => {
@@ -97,13 +103,13 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
                   {
                     onSuccess: () => {
                       setAsked(false);
-                      showDone('Hold lifted');
+                      showDone(t`Hold lifted`);
                     },
                   },
                 );
               }}
             >
-              Lift the hold
+              {t`Lift the hold`}
             </Button>
             <Button
               variant="default"
@@ -112,7 +118,7 @@ function HoldCard({ hold, mayLift }: { hold: Hold; mayLift: boolean }) {
                 setAsked(false);
               }}
             >
-              Keep
+              {t`Keep`}
             </Button>
           </Group>
         </>
@@ -133,7 +139,7 @@ function PlaceHold() {
         onSuccess: () => {
           setName('');
           setReason('');
-          showDone('Hold placed');
+          showDone(t`Hold placed`);
         },
       },
     );
@@ -141,8 +147,8 @@ function PlaceHold() {
   return (
     <Stack>
       <TextInput
-        label="Name of the hold"
-        placeholder="Case or request"
+        label={t`Name of the hold`}
+        placeholder={t`Case or request`}
         maxLength={100}
         value={name}
         onChange={(event) => {
@@ -150,7 +156,7 @@ function PlaceHold() {
         }}
       />
       <Textarea
-        label="Reason"
+        label={t`Reason`}
         maxLength={1000}
         autosize
         minRows={2}
@@ -166,7 +172,7 @@ function PlaceHold() {
           disabled={name.trim() === '' || reason.trim() === ''}
           onClick={submit}
         >
-          Place a hold
+          {t`Place a hold`}
         </Button>
       </Group>
     </Stack>

@@ -1,4 +1,5 @@
 /** The network policy: which places may be called for the project, and for every project of its organisation. */
+import { t } from '@lingui/core/macro';
 import {
   Alert,
   Button,
@@ -32,13 +33,12 @@ import { offerUndo } from '@/components/undo';
 
 const TEXTS: Record<NetworkLevel, { title: string; description: string }> = {
   project: {
-    title: 'This project',
-    description: 'Project admins change these rules. Every call of the project must keep them.',
+    title: t`This project`,
+    description: t`Project admins change these rules. Every call of the project must keep them.`,
   },
   organisation: {
-    title: 'Organisation',
-    description:
-      'Owners of the organisation change these rules. They count in every project, whatever its own rules allow.',
+    title: t`Organisation`,
+    description: t`Owners of the organisation change these rules. They count in every project, whatever its own rules allow.`,
   },
 };
 
@@ -46,10 +46,10 @@ export default function NetworkPage() {
   const project = useProject();
   return (
     <Page
-      title="Network"
+      title={t`Network`}
       width="narrow"
-      parent={{ label: 'Settings', to: projectPath(project.id, 'settings') }}
-      description="Which places connections, tools, triggers, models and MCP servers may call."
+      parent={{ label: t`Settings`, to: projectPath(project.id, 'settings') }}
+      description={t`Which places connections, tools, triggers, models and MCP servers may call.`}
     >
       <Level level="project" />
       <Level level="organisation" />
@@ -95,22 +95,28 @@ function Rules({ level, current }: { level: NetworkLevel; current: NetworkPolicy
   return (
     <Stack>
       <Radio.Group
-        label="Which places may be called?"
+        label={t`Which places may be called?`}
         value={only ? 'only' : 'all'}
         onChange={(value) => {
           setOnly(value === 'only');
         }}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="all" label="All places, except those denied below" disabled={!mayChange} />
-          <Radio value="only" label="Only the places listed here" disabled={!mayChange} />
+          <Radio
+            value="all"
+            label={t`All places, except those denied below`}
+            disabled={!mayChange}
+          />
+          <Radio value="only" label={t`Only the places listed here`} disabled={!mayChange} />
         </Stack>
       </Radio.Group>
       {only && (
         <Textarea
-          label="Allowed"
-          description="One rule a line: a host, an address or a network, and ports where you want. Without a line, nothing may be called."
-          placeholder={'api.example.com\n*.example.com:443\n10.0.0.0/8:5432'}
+          label={t`Allowed`}
+          description={t`One rule a line: a host, an address or a network, and ports where you want. Without a line, nothing may be called.`}
+          placeholder={t`api.example.com
+*.example.com:443
+10.0.0.0/8:5432`}
           autosize
           minRows={3}
           maxRows={12}
@@ -122,9 +128,11 @@ function Rules({ level, current }: { level: NetworkLevel; current: NetworkPolicy
         />
       )}
       <Textarea
-        label="Denied"
-        description="Denied places cannot be called, even where a rule allows them. “private” means every address that is not public."
-        placeholder={'*.example.net\nprivate\n*:25'}
+        label={t`Denied`}
+        description={t`Denied places cannot be called, even where a rule allows them. “private” means every address that is not public.`}
+        placeholder={t`*.example.net
+private
+*:25`}
         autosize
         minRows={3}
         maxRows={12}
@@ -135,8 +143,8 @@ function Rules({ level, current }: { level: NetworkLevel; current: NetworkPolicy
         }}
       />
       <Switch
-        label="Connections may start programs in spite of these rules"
-        description="A program on this machine, such as a local MCP server, calls any place it likes."
+        label={t`Connections may start programs in spite of these rules`}
+        description={t`A program on this machine, such as a local MCP server, calls any place it likes.`}
         disabled={!mayChange}
         checked={programs}
         onChange={(event) => {
@@ -154,8 +162,8 @@ function Rules({ level, current }: { level: NetworkLevel; current: NetworkPolicy
               void save.mutateAsync({ rules, revision }).then(
                 ({ run_id }) => {
                   offerUndo({
-                    message: 'Network policy saved',
-                    undone: 'The rules are as before',
+                    message: t`Network policy saved`,
+                    undone: t`The rules are as before`,
                     undo: () => undo.mutateAsync(run_id),
                   });
                 },
@@ -163,12 +171,12 @@ function Rules({ level, current }: { level: NetworkLevel; current: NetworkPolicy
               );
             }}
           >
-            Save
+            {t`Save`}
           </Button>
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
-          Ask an owner of the organisation to change these rules.
+          {t`Ask an owner of the organisation to change these rules.`}
         </Text>
       )}
     </Stack>
@@ -184,7 +192,7 @@ function Try({ level, rules }: { level: NetworkLevel; rules: NetworkRules }) {
     <Stack gap="xs">
       <Group align="flex-end" gap="sm">
         <TextInput
-          label="Try a host or an address"
+          label={t`Try a host or an address`}
           placeholder="api.example.com"
           flex="1 1 12rem"
           value={host}
@@ -194,7 +202,7 @@ function Try({ level, rules }: { level: NetworkLevel; rules: NetworkRules }) {
           }}
         />
         <NumberInput
-          label="Port"
+          label={t`Port`}
           w={110}
           min={1}
           max={65_535}
@@ -213,13 +221,13 @@ function Try({ level, rules }: { level: NetworkLevel; rules: NetworkRules }) {
             trial.mutate({ rules, host: host.trim(), port });
           }}
         >
-          Try
+          {t`Try`}
         </Button>
       </Group>
       <FormError error={trial.error} />
       {trial.data && (
         <Alert color={trial.data.allowed ? 'green' : 'red'} role="status">
-          {trial.data.allowed ? 'These rules let Steward call this place.' : trial.data.reason}
+          {trial.data.allowed ? t`These rules let Steward call this place.` : trial.data.reason}
         </Alert>
       )}
     </Stack>

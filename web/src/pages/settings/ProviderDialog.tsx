@@ -1,4 +1,5 @@
 /** Adds or changes an OpenID provider. */
+import { t } from '@lingui/core/macro';
 import {
   Button,
   Group,
@@ -31,7 +32,7 @@ interface Props {
 }
 
 export function ProviderDialog({ edited, onClose }: Props) {
-  const title = edited === 'new' || edited === null ? 'Add a provider' : `Edit ${edited.name}`;
+  const title = edited === 'new' || edited === null ? t`Add a provider` : t`Edit ${edited.name}`;
   return (
     <Modal opened={edited !== null} onClose={onClose} title={title} size="xl">
       {edited !== null && (
@@ -86,12 +87,12 @@ function ProviderForm({
   const form = useForm<Values>({
     initialValues: valuesOf(provider),
     validate: {
-      name: needed('Enter the name that people see on the sign-in page.'),
-      issuer: needed('Enter the address of the issuer.'),
-      client_id: needed('Enter the client ID.'),
+      name: needed(t`Enter the name that people see on the sign-in page.`),
+      issuer: needed(t`Enter the address of the issuer.`),
+      client_id: needed(t`Enter the client ID.`),
       rules: {
-        claim: needed('Enter a claim.'),
-        value: needed('Enter a value.'),
+        claim: needed(t`Enter a claim.`),
+        value: needed(t`Enter a value.`),
       },
     },
   });
@@ -105,7 +106,7 @@ function ProviderForm({
       { draft, provider },
       {
         onSuccess: ({ name }) => {
-          showDone(`${name} saved`);
+          showDone(t`${name} saved`);
           onClose();
         },
         onError: (error) => {
@@ -117,33 +118,33 @@ function ProviderForm({
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <TextInput label="Name" placeholder="Acme" {...form.getInputProps('name')} />
+        <TextInput label={t`Name`} placeholder={t`Acme`} {...form.getInputProps('name')} />
         <TextInput
-          label="Issuer"
+          label={t`Issuer`}
           placeholder="https://login.acme.example"
-          description="Exactly as the provider writes it. Steward reads everything else from there."
+          description={t`Exactly as the provider writes it. Steward reads everything else from there.`}
           {...form.getInputProps('issuer')}
         />
-        <TextInput label="Client ID" autoComplete="off" {...form.getInputProps('client_id')} />
+        <TextInput label={t`Client ID`} autoComplete="off" {...form.getInputProps('client_id')} />
         <PasswordInput
-          label="Client secret"
+          label={t`Client secret`}
           autoComplete="new-password"
           description={
             provider?.has_secret
-              ? 'A secret is stored. Enter a new one to replace it.'
-              : 'Stored encrypted. No one can read it back here.'
+              ? t`A secret is stored. Enter a new one to replace it.`
+              : t`Stored encrypted. No one can read it back here.`
           }
           {...form.getInputProps('client_secret')}
         />
         <TextInput
-          label="Scopes"
-          description="Some providers need one more for groups."
+          label={t`Scopes`}
+          description={t`Some providers need one more for groups.`}
           {...form.getInputProps('scopes')}
         />
         <Input.Wrapper
-          label="Roles"
+          label={t`Roles`}
           labelElement="div"
-          description="Steward checks the rules at each sign-in. A person who no longer matches a rule loses the role that it gave."
+          description={t`Steward checks the rules at each sign-in. A person who no longer matches a rule loses the role that it gave.`}
         >
           <Stack gap="xs" mt="xs">
             {form.values.rules.map((_, place) => (
@@ -170,36 +171,36 @@ function ProviderForm({
                   });
                 }}
               >
-                Add a rule
+                {t`Add a rule`}
               </Button>
             </Group>
           </Stack>
         </Input.Wrapper>
         <Switch
-          label="Create accounts for people who match a rule"
-          description="Off: new people need an invitation to their verified e-mail address."
+          label={t`Create accounts for people who match a rule`}
+          description={t`Off: new people need an invitation to their verified e-mail address.`}
           {...form.getInputProps('just_in_time', { type: 'checkbox' })}
         />
         <Switch
-          label="Join existing accounts by verified e-mail address"
-          description="Only switch this on if you trust the provider to verify addresses. Owners of the organisation are never joined."
+          label={t`Join existing accounts by verified e-mail address`}
+          description={t`Only switch this on if you trust the provider to verify addresses. Owners of the organisation are never joined.`}
           {...form.getInputProps('join_verified_email', { type: 'checkbox' })}
         />
         <NumberInput
-          label="Sign in again after (hours)"
+          label={t`Sign in again after (hours)`}
           min={1}
           max={720}
           w="12rem"
           {...form.getInputProps('session_hours')}
         />
         <Switch
-          label="Offer on the sign-in page"
-          description="Switching this off signs out everyone who signed in with it."
+          label={t`Offer on the sign-in page`}
+          description={t`Switching this off signs out everyone who signed in with it.`}
           {...form.getInputProps('enabled', { type: 'checkbox' })}
         />
         <FormError error={save.error} />
         <FormFooter
-          submit={provider === undefined ? 'Add' : 'Save'}
+          submit={provider === undefined ? t`Add` : t`Save`}
           isPending={save.isPending}
           onCancel={onClose}
         />
@@ -224,17 +225,17 @@ function RuleRow({ place, field, onRemove }: RowProps) {
   >;
   return (
     <Group gap="xs" align="flex-start">
-      <TextInput aria-label="Claim" placeholder="groups" w="8rem" {...field('claim')} />
-      <TextInput aria-label="Value" placeholder="finance" w="10rem" {...field('value')} />
+      <TextInput aria-label={t`Claim`} placeholder={t`groups`} w="8rem" {...field('claim')} />
+      <TextInput aria-label={t`Value`} placeholder={t`finance`} w="10rem" {...field('value')} />
       <Select
-        aria-label="Project"
+        aria-label={t`Project`}
         w="11rem"
         allowDeselect={false}
         data={choices.map(({ id, name }) => ({ value: id, label: name }))}
         {...field('project_id')}
       />
       <RoleSelect
-        aria-label="Role"
+        aria-label={t`Role`}
         w="8rem"
         roles={rolesUpTo('owner')}
         value={value}
@@ -243,10 +244,10 @@ function RuleRow({ place, field, onRemove }: RowProps) {
       <Button
         variant="subtle"
         color="gray"
-        aria-label={`Remove rule ${place + 1}`}
+        aria-label={t`Remove rule ${place + 1}`}
         onClick={onRemove}
       >
-        <Text size="sm">Remove</Text>
+        <Text size="sm">{t`Remove`}</Text>
       </Button>
     </Group>
   );

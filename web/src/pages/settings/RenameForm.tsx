@@ -1,4 +1,5 @@
 /** Renames the project; a change that someone else made meanwhile is shown, not overwritten. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
@@ -21,7 +22,7 @@ export function RenameForm({ current }: { current: Versioned<Project> }) {
   const rename = useRenameProject(base.document.id);
   const form = useForm({
     initialValues: { name: base.document.name },
-    validate: { name: (name) => (name.trim() === '' ? 'Give the project a name.' : null) },
+    validate: { name: (name) => (name.trim() === '' ? t`Give the project a name.` : null) },
   });
 
   const rebase = (version: Versioned<Project>) => {
@@ -40,7 +41,7 @@ export function RenameForm({ current }: { current: Versioned<Project> }) {
         onSuccess: (renamed) => {
           rebase(renamed);
           form.setValues({ name: renamed.document.name });
-          showDone('Project renamed');
+          showDone(t`Project renamed`);
         },
         onError: (error) => void onError(error),
       },
@@ -49,7 +50,7 @@ export function RenameForm({ current }: { current: Versioned<Project> }) {
   return (
     <form onSubmit={form.onSubmit(() => save(base.etag))} noValidate>
       <Stack>
-        <TextInput label="Name" maxLength={100} {...form.getInputProps('name')} />
+        <TextInput label={t`Name`} maxLength={100} {...form.getInputProps('name')} />
         {theirs && (
           <Conflict
             theirName={theirs.document.name}
@@ -67,7 +68,7 @@ export function RenameForm({ current }: { current: Versioned<Project> }) {
             loading={rename.isPending}
             disabled={form.values.name.trim() === base.document.name || theirs !== null}
           >
-            Save
+            {t`Save`}
           </Button>
         </Group>
       </Stack>
@@ -87,16 +88,16 @@ function Conflict({ theirName, onTakeTheirs, onKeepMine }: ConflictProps) {
       role="alert"
       color="yellow"
       icon={<GitMerge size={16} aria-hidden />}
-      title="Someone else has changed this project meanwhile"
+      title={t`Someone else has changed this project meanwhile`}
     >
       <Stack gap="xs">
-        <span>Its name is now “{theirName}”. Yours has not been saved.</span>
+        <span>{t`Its name is now “${theirName}”. Yours has not been saved.`}</span>
         <Group gap="xs">
           <Button variant="default" size="compact-sm" onClick={onTakeTheirs}>
-            Take theirs
+            {t`Take theirs`}
           </Button>
           <Button variant="default" size="compact-sm" onClick={onKeepMine}>
-            Save mine instead
+            {t`Save mine instead`}
           </Button>
         </Group>
       </Stack>

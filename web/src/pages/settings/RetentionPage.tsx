@@ -1,4 +1,6 @@
 /** Retention: how long records are kept, what that would delete, and legal holds that stop every deletion. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Button, Group, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Lock } from 'lucide-react';
@@ -24,25 +26,23 @@ import classes from './RetentionPage.module.css';
 const KINDS: { kind: keyof Periods; label: string; description: string }[] = [
   {
     kind: 'runs',
-    label: 'Runs',
-    description: 'With journals, approvals, chat messages and the files that runs made.',
+    label: t`Runs`,
+    description: t`With journals, approvals, chat messages and the files that runs made.`,
   },
   {
     kind: 'versions',
-    label: 'Earlier versions',
-    description:
-      'Of datasets and files. The current version always stays, and so do versions that a kept run needs for undo.',
+    label: t`Earlier versions`,
+    description: t`Of datasets and files. The current version always stays, and so do versions that a kept run needs for undo.`,
   },
   {
     kind: 'events',
-    label: 'Activity events',
-    description: 'Runs, data, chats, alerts, triggers and notifications in the event log.',
+    label: t`Activity events`,
+    description: t`Runs, data, chats, alerts, triggers and notifications in the event log.`,
   },
   {
     kind: 'audit',
-    label: 'Audit events',
-    description:
-      'Everything else in the event log: sign-ins, members, approvals, policies, secrets.',
+    label: t`Audit events`,
+    description: t`Everything else in the event log: sign-ins, members, approvals, policies, secrets.`,
   },
 ];
 
@@ -52,10 +52,10 @@ export default function RetentionPage() {
   const holds = useQuery(holdsQuery(project.id));
   return (
     <Page
-      title="Retention"
+      title={t`Retention`}
       width="narrow"
-      parent={{ label: 'Settings', to: projectPath(project.id, 'settings') }}
-      description="How long this project keeps its records, and legal holds that stop every deletion."
+      parent={{ label: t`Settings`, to: projectPath(project.id, 'settings') }}
+      description={t`How long this project keeps its records, and legal holds that stop every deletion.`}
     >
       {rule.isPending || holds.isPending ? (
         <Skeleton height={200} aria-busy />
@@ -69,10 +69,9 @@ export default function RetentionPage() {
             <Alert
               color="yellow"
               icon={<Lock size={16} aria-hidden />}
-              title="A legal hold is in force"
+              title={t`A legal hold is in force`}
             >
-              Nothing in this project can be deleted until every hold is lifted. People can still
-              lose access, and secrets and tokens can still be deleted.
+              {t`Nothing in this project can be deleted until every hold is lifted. People can still lose access, and secrets and tokens can still be deleted.`}
             </Alert>
           )}
           <PeriodsForm key={rule.data.etag} current={rule.data} />
@@ -101,17 +100,17 @@ function PeriodsForm({ current }: { current: Versioned<Rule> }) {
   const isChanged = KINDS.some(({ kind }) => periods[kind] !== current.document[kind]);
   return (
     <Section
-      title="Periods"
+      title={t`Periods`}
       framed
-      description="Steward deletes older records for good. Leave a field empty to keep everything."
+      description={t`Steward deletes older records for good. Leave a field empty to keep everything.`}
     >
       <Stack>
         {KINDS.map(({ kind, label, description }) => (
           <NumberInput
             key={kind}
-            label={`${label}, days`}
+            label={t`${label}, days`}
             description={description}
-            placeholder="Kept for good"
+            placeholder={t`Kept for good`}
             min={1}
             max={36_500}
             allowDecimal={false}
@@ -125,8 +124,10 @@ function PeriodsForm({ current }: { current: Versioned<Rule> }) {
         ))}
         {starts_at !== null && !isChanged && (
           <Text size="sm" c="dimmed">
-            These periods take effect on <FormattedDate value={starts_at} withTime />. Steward waits
-            one day after a change.
+            <Trans>
+              These periods take effect on <FormattedDate value={starts_at} withTime />. Steward
+              waits one day after a change.
+            </Trans>
           </Text>
         )}
         {preview.data && <Preview items={preview.data.items} />}
@@ -139,7 +140,7 @@ function PeriodsForm({ current }: { current: Versioned<Rule> }) {
               preview.mutate(periods);
             }}
           >
-            Show what would be deleted
+            {t`Show what would be deleted`}
           </Button>
           {mayChange && (
             <Button
@@ -150,13 +151,13 @@ function PeriodsForm({ current }: { current: Versioned<Rule> }) {
                   { periods, etag: current.etag },
                   {
                     onSuccess: () => {
-                      showDone('Retention saved');
+                      showDone(t`Retention saved`);
                     },
                   },
                 );
               }}
             >
-              Save
+              {t`Save`}
             </Button>
           )}
         </Group>
@@ -174,12 +175,12 @@ interface Due {
 function Preview({ items }: { items: Due[] }) {
   const labelOf = (kind: string) => KINDS.find((each) => each.kind === kind)?.label ?? kind;
   return (
-    <table className={classes.preview} aria-label="What would be deleted">
+    <table className={classes.preview} aria-label={t`What would be deleted`}>
       <thead>
         <tr>
-          <th scope="col">Records</th>
-          <th scope="col">Would be deleted</th>
-          <th scope="col">Oldest</th>
+          <th scope="col">{t`Records`}</th>
+          <th scope="col">{t`Would be deleted`}</th>
+          <th scope="col">{t`Oldest`}</th>
         </tr>
       </thead>
       <tbody>

@@ -1,4 +1,6 @@
 /** Requires two-step sign-in of everyone in the organisation who signs in with a password. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, List, Skeleton, Stack, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from '@/api/client';
@@ -26,10 +28,10 @@ export default function SecondStepPage() {
   const query = useQuery(ruleQuery(project.id));
   return (
     <Page
-      title="Two-step sign-in"
+      title={t`Two-step sign-in`}
       width="narrow"
-      parent={{ label: 'Settings', to: projectPath(project.id, 'settings') }}
-      description="Whether a password alone is enough to sign in. For all projects of the organisation."
+      parent={{ label: t`Settings`, to: projectPath(project.id, 'settings') }}
+      description={t`Whether a password alone is enough to sign in. For all projects of the organisation.`}
     >
       {query.isPending ? (
         <Skeleton height={160} aria-busy />
@@ -38,9 +40,9 @@ export default function SecondStepPage() {
       ) : (
         <>
           <Rule since={query.data.since} />
-          <Section title="People without a second step" framed>
+          <Section title={t`People without a second step`} framed>
             {query.data.without.length === 0 ? (
-              <Text size="sm">Everyone who signs in with a password has a second step.</Text>
+              <Text size="sm">{t`Everyone who signs in with a password has a second step.`}</Text>
             ) : (
               <List size="sm">
                 {query.data.without.map(({ email, name }) => (
@@ -65,18 +67,21 @@ function Rule({ since }: { since: string | null }) {
       bodyOf(api.PUT(PATH, { params: { path: { project_id: id } }, body: { required } })),
     onSuccess: (saved) => {
       client.setQueryData(ruleQuery(id).queryKey, saved);
-      showDone(saved.since ? 'Two-step sign-in is required' : 'A password is enough');
+      showDone(saved.since ? t`Two-step sign-in is required` : t`A password is enough`);
     },
   });
   return (
-    <Section title="Rule" framed>
+    <Section title={t`Rule`} framed>
       <Stack align="flex-start">
         <Text size="sm">
           {since === null ? (
-            'Not required. People can set it up in their profile. If you require it, people without it are asked to set it up at once and can do nothing else before. People who sign in with a provider and API tokens are not affected.'
+            t`Not required. People can set it up in their profile. If you require it, people without it are asked to set it up at once and can do nothing else before. People who sign in with a provider and API tokens are not affected.`
           ) : (
             <>
-              Required since <FormattedDate value={since} />. People without it can only set it up.
+              <Trans>
+                Required since <FormattedDate value={since} />. People without it can only set it
+                up.
+              </Trans>
             </>
           )}
         </Text>
@@ -86,7 +91,7 @@ function Rule({ since }: { since: string | null }) {
           loading={change.isPending}
           onClick={() => change.mutate(since === null)}
         >
-          {since === null ? 'Require two-step sign-in' : 'Stop requiring it'}
+          {since === null ? t`Require two-step sign-in` : t`Stop requiring it`}
         </Button>
       </Stack>
     </Section>

@@ -1,4 +1,5 @@
 /** Renames and deletes the project; leads to sign-on, the second step, the network policy and retention. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -16,8 +17,8 @@ export default function SettingsPage() {
   const query = useQuery(projectQuery(project.id));
   const mayDelete = useMay('owner');
   return (
-    <Page title="Settings" width="narrow">
-      <Section title="General" framed>
+    <Page title={t`Settings`} width="narrow">
+      <Section title={t`General`} framed>
         {query.isPending ? (
           <Stack aria-busy>
             <Skeleton height={34} />
@@ -28,75 +29,72 @@ export default function SettingsPage() {
         ) : (
           <Stack>
             <RenameForm key={project.id} current={query.data} />
-            <CopyField label="Project ID, for the API and the command line" value={project.id} />
+            <CopyField label={t`Project ID, for the API and the command line`} value={project.id} />
           </Stack>
         )}
       </Section>
       {mayDelete && (
-        <Section title="Single sign-on" framed>
+        <Section title={t`Single sign-on`} framed>
           <Group justify="space-between" gap="md">
             <Text size="sm" maw="26rem">
-              Let people sign in with an OpenID provider, and give them roles by their groups. For
-              owners of the organisation.
+              {t`Let people sign in with an OpenID provider, and give them roles by their groups. For owners of the organisation.`}
             </Text>
             <Button
               component={Link}
               to={projectPath(project.id, 'settings', 'sign-on')}
               variant="default"
             >
-              Set up
+              {t`Set up`}
             </Button>
           </Group>
         </Section>
       )}
       {mayDelete && (
-        <Section title="Two-step sign-in" framed>
+        <Section title={t`Two-step sign-in`} framed>
           <Group justify="space-between" gap="md">
             <Text size="sm" maw="26rem">
-              Require a second step of everyone who signs in with a password. For owners of the
-              organisation.
+              {t`Require a second step of everyone who signs in with a password. For owners of the organisation.`}
             </Text>
             <Button
               component={Link}
               to={projectPath(project.id, 'settings', 'second-step')}
               variant="default"
             >
-              Open
+              {t`Open`}
             </Button>
           </Group>
         </Section>
       )}
-      <Section title="Network" framed>
+      <Section title={t`Network`} framed>
         <Group justify="space-between" gap="md">
           <Text size="sm" maw="26rem">
-            Say which hosts, ports and networks this project may call.
+            {t`Say which hosts, ports and networks this project may call.`}
           </Text>
           <Button
             component={Link}
             to={projectPath(project.id, 'settings', 'network')}
             variant="default"
           >
-            Open
+            {t`Open`}
           </Button>
         </Group>
       </Section>
-      <Section title="Retention" framed>
+      <Section title={t`Retention`} framed>
         <Group justify="space-between" gap="md">
           <Text size="sm" maw="26rem">
-            Say how long runs, versions and events are kept. Place a legal hold to stop every
-            deletion.
+            {t`Say how long runs, versions and events are kept. Place a legal hold to stop every deletion.`}
           </Text>
           <Button
             component={Link}
             to={projectPath(project.id, 'settings', 'retention')}
             variant="default"
           >
-            Open
+            {t`Open`}
           </Button>
         </Group>
       </Section>
       {mayDelete && (
-        <Section title="Delete" framed>
+        <Section title={t`Delete`} framed>
           <DeleteProject project={project} />
         </Section>
       )}

@@ -1,4 +1,6 @@
 /** Single sign-on: the OpenID providers of the organisation, and which groups get which roles. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Badge, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
@@ -26,9 +28,9 @@ export default function SignOnPage() {
   const [edited, setEdited] = useState<Edited>(null);
   return (
     <Page
-      title="Single sign-on"
-      parent={{ label: 'Settings', to: projectPath(project.id, 'settings') }}
-      description="People sign in with an OpenID provider such as Entra ID, Okta or Keycloak. Their groups decide their roles. Local accounts, and passwords of owners, keep working."
+      title={t`Single sign-on`}
+      parent={{ label: t`Settings`, to: projectPath(project.id, 'settings') }}
+      description={t`People sign in with an OpenID provider such as Entra ID, Okta or Keycloak. Their groups decide their roles. Local accounts, and passwords of owners, keep working.`}
       actions={
         query.isSuccess && (
           <Button
@@ -37,7 +39,7 @@ export default function SignOnPage() {
               setEdited('new');
             }}
           >
-            Add a provider
+            {t`Add a provider`}
           </Button>
         )
       }
@@ -47,8 +49,8 @@ export default function SignOnPage() {
       ) : query.isError ? (
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       ) : query.data.items.length === 0 ? (
-        <EmptyState icon={KeyRound} title="No providers yet">
-          Register Steward as a web application at your provider. Then add the provider here.
+        <EmptyState icon={KeyRound} title={t`No providers yet`}>
+          {t`Register Steward as a web application at your provider. Then add the provider here.`}
         </EmptyState>
       ) : (
         query.data.items.map((provider) => (
@@ -78,7 +80,7 @@ function ProviderCard({ provider, onEdit }: { provider: SignOnProvider; onEdit: 
   const test = () =>
     check.mutate(provider.id, {
       onSuccess: () => {
-        showDone(`${provider.name} answers`);
+        showDone(t`${provider.name} answers`);
       },
     });
   return (
@@ -87,13 +89,13 @@ function ProviderCard({ provider, onEdit }: { provider: SignOnProvider; onEdit: 
       framed
       actions={
         <Group gap="xs" wrap="nowrap">
-          {!provider.enabled && <Badge color="gray">Off</Badge>}
+          {!provider.enabled && <Badge color="gray">{t`Off`}</Badge>}
           <Button variant="default" size="compact-sm" loading={check.isPending} onClick={test}>
-            Test
+            {t`Test`}
           </Button>
           {byOwners && (
             <Button variant="default" size="compact-sm" onClick={onEdit}>
-              Edit
+              {t`Edit`}
             </Button>
           )}
         </Group>
@@ -101,24 +103,29 @@ function ProviderCard({ provider, onEdit }: { provider: SignOnProvider; onEdit: 
     >
       <Stack>
         <Text size="sm">
-          Issuer <Code>{provider.issuer}</Code>, client <Code>{provider.client_id}</Code>
-          {provider.has_secret ? ', secret stored.' : ', no secret.'}{' '}
+          <Trans>
+            Issuer <Code>{provider.issuer}</Code>, client <Code>{provider.client_id}</Code>
+          </Trans>
+          {provider.has_secret ? t`, secret stored.` : t`, no secret.`}{' '}
           {provider.just_in_time
-            ? 'People who match a rule get an account when they first sign in.'
-            : 'New people need an invitation.'}
+            ? t`People who match a rule get an account when they first sign in.`
+            : t`New people need an invitation.`}
         </Text>
         <CopyField
-          label="Redirect address, to enter at the provider"
+          label={t`Redirect address, to enter at the provider`}
           value={provider.redirect_uri}
         />
-        <CopyField label="Sign-out address, for back-channel logout" value={provider.logout_uri} />
+        <CopyField
+          label={t`Sign-out address, for back-channel logout`}
+          value={provider.logout_uri}
+        />
         <RuleList provider={provider} />
         <FormError error={check.error} />
         {byOwners ? (
           <DeleteProvider provider={provider} />
         ) : (
           <Text size="sm" c="dimmed">
-            This provider is set in the settings file of the installation. Change it there.
+            {t`This provider is set in the settings file of the installation. Change it there.`}
           </Text>
         )}
       </Stack>
@@ -131,7 +138,7 @@ function RuleList({ provider }: { provider: SignOnProvider }) {
   if (provider.rules.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No rules. Signing in gives no role until you add one.
+        {t`No rules. Signing in gives no role until you add one.`}
       </Text>
     );
   }
@@ -140,10 +147,12 @@ function RuleList({ provider }: { provider: SignOnProvider }) {
     <Stack gap={4}>
       {provider.rules.map(({ claim, value, project_id, role }, place) => (
         <Text size="sm" key={place}>
-          <Code>
-            {claim} = {value}
-          </Code>{' '}
-          gives {roleName(role)} in {nameOf(project_id)}
+          <Trans>
+            <Code>
+              {claim} = {value}
+            </Code>{' '}
+            gives {roleName(role)} in {nameOf(project_id)}
+          </Trans>
         </Text>
       ))}
     </Stack>
@@ -165,7 +174,7 @@ function DeleteProvider({ provider }: { provider: SignOnProvider }) {
             setAsked(true);
           }}
         >
-          Delete {provider.name}
+          {t`Delete ${provider.name}`}
         </Button>
       </Group>
     );
@@ -173,8 +182,7 @@ function DeleteProvider({ provider }: { provider: SignOnProvider }) {
   return (
     <Group gap="xs">
       <Text size="sm">
-        This signs out everyone who signed in with {provider.name}. They stay members. You cannot
-        undo this.
+        {t`This signs out everyone who signed in with ${provider.name}. They stay members. You cannot undo this.`}
       </Text>
       <Button
         color="red"
@@ -184,7 +192,7 @@ function DeleteProvider({ provider }: { provider: SignOnProvider }) {
           remove.mutate(provider.id, { onError: showFailure });
         }}
       >
-        Delete for good
+        {t`Delete for good`}
       </Button>
       <Button
         variant="default"
@@ -193,7 +201,7 @@ function DeleteProvider({ provider }: { provider: SignOnProvider }) {
           setAsked(false);
         }}
       >
-        Keep
+        {t`Keep`}
       </Button>
     </Group>
   );

@@ -1,4 +1,5 @@
 /** Signs in with a passkey: the browser asks which one, and for a finger, a face or a PIN. */
+import { t } from '@lingui/core/macro';
 import { Button, Stack } from '@mantine/core';
 import { KeyRound } from 'lucide-react';
 import { arePasskeysPossible, usePasskeySignIn } from '@/api/passkeys';
@@ -17,7 +18,7 @@ export default function PasskeyButton({ onDone }: { onDone: () => void }) {
         loading={signIn.isPending}
         onClick={() => signIn.mutate(undefined, { onSuccess: onDone })}
       >
-        Sign in with a passkey
+        {t`Sign in with a passkey`}
       </Button>
     </Stack>
   );

@@ -1,4 +1,6 @@
 /** Signs in with e-mail and password, with a provider, or at once with a one-time link. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Button, Loader, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
@@ -19,7 +21,7 @@ export default function SignInPage() {
   const navigate = useNavigate();
   const proceed = () => void navigate({ href: safeNext(search.next), replace: true });
   return (
-    <VisitorPage title="Sign in to Steward">
+    <VisitorPage title={t`Sign in to Steward`}>
       {link === undefined ? (
         <>
           {search.problem !== undefined && <SignOnProblem code={search.problem} />}
@@ -53,8 +55,8 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
   const form = useForm({
     initialValues: { email: '', password: '', code: '' },
     validate: {
-      email: (email) => (email.includes('@') ? null : 'Enter your e-mail address.'),
-      password: (password) => (password === '' ? 'Enter your password.' : null),
+      email: (email) => (email.includes('@') ? null : t`Enter your e-mail address.`),
+      password: (password) => (password === '' ? t`Enter your password.` : null),
     },
   });
   const submit = form.onSubmit(({ email, password, code }) =>
@@ -71,7 +73,7 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="E-mail"
+          label={t`E-mail`}
           type="email"
           autoComplete="username"
           // eslint-disable-next-line jsx-a11y/no-autofocus -- the page has nothing else to do
@@ -79,14 +81,14 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
           {...form.getInputProps('email')}
         />
         <PasswordInput
-          label="Password"
+          label={t`Password`}
           autoComplete="current-password"
           {...form.getInputProps('password')}
         />
         {asksCode && (
           <TextInput
-            label="Code"
-            description="From the app on your phone, or a recovery code."
+            label={t`Code`}
+            description={t`From the app on your phone, or a recovery code.`}
             autoComplete="one-time-code"
             // eslint-disable-next-line jsx-a11y/no-autofocus -- it is what is missing
             autoFocus
@@ -95,11 +97,13 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
         )}
         {!isFirstAsked && <FormError error={signIn.error} />}
         <Button type="submit" fullWidth loading={signIn.isPending}>
-          Sign in
+          {t`Sign in`}
         </Button>
         <Text size="xs" c="dimmed">
-          No password yet? Whoever runs Steward can print a link that signs you in:{' '}
-          <code>steward user link you@example.com</code>
+          <Trans>
+            No password yet? Whoever runs Steward can print a link that signs you in:{' '}
+            <code>steward user link you@example.com</code>
+          </Trans>
         </Text>
       </Stack>
     </form>
@@ -135,7 +139,7 @@ function LinkSignIn({ link, onDone }: { link: string; onDone: () => void }) {
     <Stack align="center" py="lg" role="status">
       <Loader size="sm" />
       <Text size="sm" c="dimmed">
-        Signing you in
+        {t`Signing you in`}
       </Text>
     </Stack>
   );

@@ -1,4 +1,5 @@
 /** Begins a skill: its name and when to use it; the rest is written on its page. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
@@ -16,7 +17,7 @@ interface Props {
 
 export function NewSkillDialog({ opened, onClose }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Write a skill">
+    <Modal opened={opened} onClose={onClose} title={t`Write a skill`}>
       <NewSkillForm onClose={onClose} />
     </Modal>
   );
@@ -32,13 +33,13 @@ function NewSkillForm({ onClose }: Pick<Props, 'onClose'>) {
       name: (name) =>
         name.length <= 64 && NAME.test(name)
           ? null
-          : 'Small letters and digits with single hyphens, such as monthly-closing.',
-      description: (text) => (text.trim() === '' ? 'Say what it does and when to use it.' : null),
+          : t`Small letters and digits with single hyphens, such as monthly-closing.`,
+      description: (text) => (text.trim() === '' ? t`Say what it does and when to use it.` : null),
     },
   });
   const submit = form.onSubmit(({ name, description }) =>
     save.mutate(
-      { name, skill_md: skeleton(name, description), message: 'Begun', revision: null },
+      { name, skill_md: skeleton(name, description), message: t`Begun`, revision: null },
       {
         onSuccess: () =>
           void navigate({ to: `/p/${project.id}/skills/${name}`, search: { tab: 'edit' } }),
@@ -49,15 +50,15 @@ function NewSkillForm({ onClose }: Pick<Props, 'onClose'>) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="Name"
-          description="Agents and plans call it by this name."
+          label={t`Name`}
+          description={t`Agents and plans call it by this name.`}
           autoComplete="off"
           data-autofocus
           {...form.getInputProps('name')}
         />
         <Textarea
-          label="Description"
-          description="What it does and when to use it. This is all that agents see before they open it."
+          label={t`Description`}
+          description={t`What it does and when to use it. This is all that agents see before they open it.`}
           autosize
           minRows={3}
           maxLength={1024}
@@ -66,10 +67,10 @@ function NewSkillForm({ onClose }: Pick<Props, 'onClose'>) {
         <FormError error={save.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
           <Button type="submit" loading={save.isPending}>
-            Begin
+            {t`Begin`}
           </Button>
         </Group>
       </Stack>

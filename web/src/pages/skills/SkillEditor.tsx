@@ -1,4 +1,5 @@
 /** Changes a skill's files; what is wrong is said while one writes, and saving makes a new version. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Select, Skeleton, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -32,7 +33,7 @@ export function SkillEditor({ skill }: { skill: SkillDetail }) {
     <Stack>
       {skill.origin === 'builtin' && (
         <Alert variant="light" color="gray">
-          Saving makes this project’s own version, which replaces the built-in skill here.
+          {t`Saving makes this project’s own version, which replaces the built-in skill here.`}
         </Alert>
       )}
       <FileChoice skill={skill} edits={edits} path={path} onPath={setPath} onEdits={setEdits} />
@@ -47,8 +48,8 @@ export function SkillEditor({ skill }: { skill: SkillDetail }) {
         onChange={set}
       />
       <TextInput
-        label="Why"
-        description="Kept with the version."
+        label={t`Why`}
+        description={t`Kept with the version.`}
         value={message}
         maxLength={400}
         maw="36rem"
@@ -61,11 +62,11 @@ export function SkillEditor({ skill }: { skill: SkillDetail }) {
           disabled={!isChanged || faults.length > 0 || isChecking}
           onClick={() => save.store(edits, message)}
         >
-          Save as a new version
+          {t`Save as a new version`}
         </Button>
         {isChanged && (
           <Button variant="subtle" color="gray" onClick={() => setEdits({})}>
-            Discard changes
+            {t`Discard changes`}
           </Button>
         )}
       </Group>
@@ -101,12 +102,12 @@ function useSave(skill: SkillDetail) {
       { name, ...parts(skill, edits), message: message.trim(), revision: skill.revision },
       {
         onSuccess: (saved) => {
-          if (origin === 'builtin') showDone(`${name} is now this project’s own`);
+          if (origin === 'builtin') showDone(t`${name} is now this project’s own`);
           else {
             offerUndo({
-              message: `Saved as version ${saved.version}`,
+              message: t`Saved as version ${saved.version}`,
               undo: () => restore.mutateAsync({ name, version, revision: saved.revision }),
-              undone: `${name} is as before`,
+              undone: t`${name} is as before`,
             });
           }
         },
@@ -137,7 +138,7 @@ function FileChoice({ skill, edits, path, onPath, onEdits }: ChoiceProps) {
   return (
     <Group align="flex-end" gap="xs">
       <Select
-        label="File"
+        label={t`File`}
         data={paths}
         value={path}
         allowDeselect={false}
@@ -152,11 +153,11 @@ function FileChoice({ skill, edits, path, onPath, onEdits }: ChoiceProps) {
             onPath(SKILL_FILE);
           }}
         >
-          Remove file
+          {t`Remove file`}
         </Button>
       )}
       <TextInput
-        label="New file"
+        label={t`New file`}
         placeholder="references/terms.md"
         value={added}
         maxLength={200}
@@ -166,7 +167,7 @@ function FileChoice({ skill, edits, path, onPath, onEdits }: ChoiceProps) {
         }}
       />
       <Button variant="default" disabled={added.trim() === ''} onClick={add}>
-        Add file
+        {t`Add file`}
       </Button>
     </Group>
   );
@@ -192,10 +193,12 @@ function FileText({ skill, path, edited, faults, warnings, isChecking, onChange 
   const text = edited ?? (isKept ? query.data?.text : '');
   if (text === undefined) return <Skeleton height={240} aria-busy />;
   if (text === null || query.data?.cut === true) {
-    return <Alert color="gray">This file cannot be edited here. Import the skill again.</Alert>;
+    return (
+      <Alert color="gray">{t`This file cannot be edited here. Import the skill again.`}</Alert>
+    );
   }
   const problems = [...faults, ...warnings].map((fault) => ({
-    place: fault.line === null ? fault.path : `${fault.path}, line ${fault.line}`,
+    place: fault.line === null ? fault.path : t`${fault.path}, line ${fault.line}`,
     message: fault.message,
     // A line can be shown only in the file that is open.
     ...(fault.path === path && fault.line !== null ? { line: fault.line } : {}),
@@ -206,7 +209,7 @@ function FileText({ skill, path, edited, faults, warnings, isChecking, onChange 
       value={text}
       onChange={onChange}
       problems={problems}
-      fine="Nothing is wrong with it."
+      fine={t`Nothing is wrong with it.`}
       isChecking={isChecking}
       minRows={18}
     />

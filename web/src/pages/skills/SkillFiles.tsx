@@ -1,4 +1,5 @@
 /** The files of a skill, and what is in them. */
+import { t } from '@lingui/core/macro';
 import { Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { FileText } from 'lucide-react';
@@ -18,7 +19,7 @@ export function SkillFiles({ skill }: { skill: SkillDetail }) {
   const chosen = skill.files.find(({ path }) => path === wanted)?.path ?? SKILL_FILE;
   return (
     <div className={classes.files}>
-      <ul className={classes.list} aria-label="Files">
+      <ul className={classes.list} aria-label={t`Files`}>
         {skill.files.map(({ path, size }) => (
           <li key={path}>
             <UnstyledButton
@@ -49,8 +50,8 @@ function FilePreview({ name, path }: { name: string; path: string }) {
   const { text, cut } = query.data;
   if (text === null) {
     return (
-      <EmptyState icon={FileText} title="No preview">
-        This file is not a text. Export the skill to look at it.
+      <EmptyState icon={FileText} title={t`No preview`}>
+        {t`This file is not a text. Export the skill to look at it.`}
       </EmptyState>
     );
   }
@@ -64,7 +65,7 @@ function FilePreview({ name, path }: { name: string; path: string }) {
       )}
       {cut && (
         <Text size="xs" c="dimmed">
-          Only the beginning is shown. Export the skill to see the rest.
+          {t`Only the beginning is shown. Export the skill to see the rest.`}
         </Text>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** One skill: its instructions, files, tools and versions; editors change it here. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Skeleton, Tabs, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -27,18 +28,18 @@ import { SkillVersions } from './SkillVersions';
 import classes from './skills.module.css';
 
 const TABS = [
-  { id: 'instructions', label: 'Instructions' },
-  { id: 'files', label: 'Files' },
-  { id: 'tools', label: 'Tools' },
-  { id: 'versions', label: 'Versions' },
-  { id: 'edit', label: 'Edit' },
+  { id: 'instructions', label: t`Instructions` },
+  { id: 'files', label: t`Files` },
+  { id: 'tools', label: t`Tools` },
+  { id: 'versions', label: t`Versions` },
+  { id: 'edit', label: t`Edit` },
 ];
 
 export default function SkillPage() {
   const name = usePathParam('skill') ?? '';
   const project = useProject();
   const query = useQuery(skillQuery(project.id, name));
-  const parent = { label: 'Skills', to: `/p/${project.id}/skills` };
+  const parent = { label: t`Skills`, to: `/p/${project.id}/skills` };
   if (query.isError && !query.data) {
     return (
       <Page title={name} parent={parent}>
@@ -85,7 +86,7 @@ function Loaded({ skill, parent }: Props) {
         <Warnings skill={skill} />
         <Tabs.Panel value="instructions">
           {/* The headings of the text begin on the third level. */}
-          <VisuallyHidden component="h2">Instructions</VisuallyHidden>
+          <VisuallyHidden component="h2">{t`Instructions`}</VisuallyHidden>
           <Markdown text={skill.body} />
         </Tabs.Panel>
         <Tabs.Panel value="files">
@@ -117,9 +118,9 @@ function Actions({ skill }: { skill: SkillDetail }) {
     remove.mutate(name, {
       onSuccess: () => {
         offerUndo({
-          message: `${name} deleted`,
+          message: t`${name} deleted`,
           undo: () => restore.mutateAsync(name),
-          undone: `${name} is back`,
+          undone: t`${name} is back`,
         });
         void navigate({ to: `/p/${project.id}/skills` });
       },
@@ -136,7 +137,7 @@ function Actions({ skill }: { skill: SkillDetail }) {
         variant="default"
         leftSection={<FileUp size={14} aria-hidden />}
       >
-        Export
+        {t`Export`}
       </Button>
       {mayEdit && skill.origin === 'project' && (
         <Button
@@ -145,7 +146,7 @@ function Actions({ skill }: { skill: SkillDetail }) {
           onClick={onDelete}
           loading={remove.isPending}
         >
-          Delete
+          {t`Delete`}
         </Button>
       )}
     </>
@@ -155,7 +156,7 @@ function Actions({ skill }: { skill: SkillDetail }) {
 function Warnings({ skill }: { skill: SkillDetail }) {
   if (skill.warnings.length === 0) return null;
   return (
-    <Alert variant="light" color="yellow" title="Worth a look">
+    <Alert variant="light" color="yellow" title={t`Worth a look`}>
       <ul className={classes.warnings}>
         {skill.warnings.map(({ path, line, message }, index) => (
           <li key={index}>

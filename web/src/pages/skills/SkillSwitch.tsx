@@ -1,4 +1,5 @@
 /** Switches a skill on or off for the agents of this project. */
+import { t } from '@lingui/core/macro';
 import { Switch } from '@mantine/core';
 import { type SkillInfo, useSwitchSkill } from '@/api/skills';
 import { useMay, useProject } from '@/app/project';
@@ -20,16 +21,16 @@ export function SkillSwitch({ skill, withLabel = false }: Props) {
       {
         onSuccess: () =>
           offerUndo({
-            message: `${name} is ${enabled ? 'on' : 'off'}`,
+            message: enabled ? t`${name} is on` : t`${name} is off`,
             undo: () => change.mutateAsync({ name, enabled: !enabled }),
-            undone: `${name} is ${enabled ? 'off' : 'on'} again`,
+            undone: enabled ? t`${name} is off again` : t`${name} is on again`,
           }),
         onError: showFailure,
       },
     );
   return (
     <Switch
-      {...(withLabel ? { label: 'Agents use it' } : { 'aria-label': `Agents use ${name}` })}
+      {...(withLabel ? { label: t`Agents use it` } : { 'aria-label': t`Agents use ${name}` })}
       checked={change.isPending ? change.variables.enabled : skill.enabled}
       disabled={!mayChange}
       onChange={({ currentTarget }) => set(currentTarget.checked)}

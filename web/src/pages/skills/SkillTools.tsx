@@ -1,4 +1,5 @@
 /** What a skill brings and what it leaves: its scripts as tools, and the tools it narrows agents to. */
+import { t } from '@lingui/core/macro';
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { Wrench } from 'lucide-react';
 import type { SkillDetail } from '@/api/skills';
@@ -12,13 +13,13 @@ export function SkillTools({ skill }: { skill: SkillDetail }) {
   return (
     <Stack gap="xl">
       <Section
-        title="Scripts as tools"
-        description="They run in the sandbox, on the datasets that a call names, and pass the broker like every tool."
+        title={t`Scripts as tools`}
+        description={t`They run in the sandbox, on the datasets that a call names, and pass the broker like every tool.`}
         framed
       >
         {skill.scripts.length === 0 ? (
-          <EmptyState icon={Wrench} title="No scripts">
-            This skill has instructions only.
+          <EmptyState icon={Wrench} title={t`No scripts`}>
+            {t`This skill has instructions only.`}
           </EmptyState>
         ) : (
           <ul className={classes.scripts}>
@@ -32,9 +33,9 @@ export function SkillTools({ skill }: { skill: SkillDetail }) {
                   {script.description}
                 </Text>
                 <details>
-                  <summary>Arguments</summary>
+                  <summary>{t`Arguments`}</summary>
                   <CodeBlock
-                    label={`Arguments of ${script.tool}`}
+                    label={t`Arguments of ${script.tool}`}
                     code={JSON.stringify(script.arguments, null, 2)}
                   />
                 </details>
@@ -44,11 +45,11 @@ export function SkillTools({ skill }: { skill: SkillDetail }) {
         )}
       </Section>
       <Section
-        title="Allowed tools"
+        title={t`Allowed tools`}
         description={
           skill.allowed_tools === null
-            ? 'An agent that uses this skill keeps all of its tools.'
-            : 'An agent that uses this skill keeps these of its tools, and the scripts above.'
+            ? t`An agent that uses this skill keeps all of its tools.`
+            : t`An agent that uses this skill keeps these of its tools, and the scripts above.`
         }
       >
         {skill.allowed_tools !== null && (

@@ -1,4 +1,5 @@
 /** Versions of a skill, newest first, each with what it changed; an earlier one can be taken up again. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, History } from 'lucide-react';
@@ -28,9 +29,8 @@ export function SkillVersions({ skill }: { skill: SkillDetail }) {
   if (!query.data) return <Skeleton height={80} aria-busy />;
   if (query.data.length === 0) {
     return (
-      <EmptyState icon={History} title="Never changed here">
-        This is the built-in skill. A change makes the project’s own version of it, which replaces
-        the built-in one here and nowhere else.
+      <EmptyState icon={History} title={t`Never changed here`}>
+        {t`This is the built-in skill. A change makes the project’s own version of it, which replaces the built-in one here and nowhere else.`}
       </EmptyState>
     );
   }
@@ -68,7 +68,7 @@ function OneVersion({ skill, version, before }: Props) {
     restore.mutate(
       { name: skill.name, version: version.version, revision: skill.revision },
       {
-        onSuccess: () => showDone(`Version ${version.version} is in force again`),
+        onSuccess: () => showDone(t`Version ${version.version} is in force again`),
         onError: showFailure,
       },
     );
@@ -83,11 +83,12 @@ function OneVersion({ skill, version, before }: Props) {
           <ChevronRight size={14} aria-hidden className={classes.chevron} />
           <span>
             <Text span size="sm" fw={600}>
-              {version.version}. {version.message || 'Changed'}
-              {isCurrent ? ' (in force)' : ''}
+              {isCurrent
+                ? t`${version.version}. ${version.message || t`Changed`} (in force)`
+                : `${version.version}. ${version.message || t`Changed`}`}
             </Text>
             <Text size="xs" c="dimmed">
-              {nameOf(version.author) ?? 'A former member'}, {formats.dateTime(version.created_at)}
+              {nameOf(version.author) ?? t`A former member`}, {formats.dateTime(version.created_at)}
             </Text>
           </span>
         </UnstyledButton>
@@ -96,10 +97,10 @@ function OneVersion({ skill, version, before }: Props) {
             variant="default"
             size="compact-sm"
             loading={restore.isPending}
-            aria-label={`Use again: version ${version.version}`}
+            aria-label={t`Use again: version ${version.version}`}
             onClick={onRestore}
           >
-            Use again
+            {t`Use again`}
           </Button>
         )}
       </div>
@@ -114,7 +115,7 @@ function OneVersion({ skill, version, before }: Props) {
 function FirstFiles({ version }: { version: SkillVersion }) {
   return (
     <Text size="sm" c="dimmed" className={classes.inner}>
-      The first version, with {version.files.map(({ path }) => path).join(', ')}.
+      {t`The first version, with ${version.files.map(({ path }) => path).join(', ')}.`}
     </Text>
   );
 }
@@ -127,7 +128,9 @@ function VersionDiff({ name, before, after }: { name: string; before: number; af
   if (query.data.length === 0) {
     return (
       <Text size="sm" c="dimmed" className={classes.inner}>
-        Nothing differs from {before === 0 ? 'the built-in skill' : `version ${before}`}.
+        {before === 0
+          ? t`Nothing differs from the built-in skill.`
+          : t`Nothing differs from version ${before}.`}
       </Text>
     );
   }
@@ -146,7 +149,7 @@ function FileDiff({ change }: { change: SkillFileChange }) {
       </Text>
       {lines.length > 0 && (
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        <pre className={classes.diff} tabIndex={0} role="group" aria-label={`Changes of ${path}`}>
+        <pre className={classes.diff} tabIndex={0} role="group" aria-label={t`Changes of ${path}`}>
           {lines.map((line, index) => (
             <div key={index} data-kind={KINDS[line.charAt(0)] ?? 'same'}>
               {line || ' '}
@@ -156,7 +159,7 @@ function FileDiff({ change }: { change: SkillFileChange }) {
       )}
       {cut && (
         <Text size="xs" c="dimmed" className={classes.inner}>
-          The rest is left out.
+          {t`The rest is left out.`}
         </Text>
       )}
     </>

@@ -1,4 +1,6 @@
 /** All skills of the project: built-in ones, own ones, and which of them agents use. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Anchor, Button, FileButton, Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -33,29 +35,29 @@ export default function SkillsPage() {
       <FileButton accept=".zip,application/zip" multiple onChange={bring}>
         {(props) => (
           <Button variant="default" leftSection={<FileDown size={14} aria-hidden />} {...props}>
-            Import a zip
+            {t`Import a zip`}
           </Button>
         )}
       </FileButton>
       <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-        Write a skill
+        {t`Write a skill`}
       </Button>
     </>
   );
   return (
     <Page
-      title="Skills"
-      description="Instructions that agents follow for a kind of work, with references and scripts. Agents see the names of all that are switched on, and open one when they need it. Drop a zip anywhere to import it."
+      title={t`Skills`}
+      description={t`Instructions that agents follow for a kind of work, with references and scripts. Agents see the names of all that are switched on, and open one when they need it. Drop a zip anywhere to import it.`}
       actions={actions}
     >
-      {isOver && <div className={classes.drop}>Drop the archive to import its skills</div>}
+      {isOver && <div className={classes.drop}>{t`Drop the archive to import its skills`}</div>}
       <DataTable
-        label="Skills"
+        label={t`Skills`}
         columns={COLUMNS}
         query={query}
         rowKey={({ name }) => name}
         isFaded={({ enabled }) => !enabled}
-        empty={<EmptyState icon={GraduationCap} picture="cards" title="No skills yet" />}
+        empty={<EmptyState icon={GraduationCap} picture="cards" title={t`No skills yet`} />}
       />
       {mayEdit && <DeletedSkills />}
       <NewSkillDialog opened={mayEdit && dialog.opened} onClose={dialog.close} />
@@ -75,7 +77,7 @@ function SkillLink({ name }: { name: string }) {
 const COLUMNS: Column<SkillInfo>[] = [
   {
     id: 'name',
-    header: 'Skill',
+    header: t`Skill`,
     cell: ({ name, description }) => (
       <>
         <SkillLink name={name} />
@@ -87,21 +89,21 @@ const COLUMNS: Column<SkillInfo>[] = [
   },
   {
     id: 'origin',
-    header: 'From',
+    header: t`From`,
     width: '12rem',
     hideBelow: 'sm',
     cell: (skill) => <OriginChip {...skill} />,
   },
   {
     id: 'changed',
-    header: 'Version',
+    header: t`Version`,
     width: '13rem',
     hideBelow: 'md',
     cell: (skill) => <Changed skill={skill} />,
   },
   {
     id: 'enabled',
-    header: 'On',
+    header: t`On`,
     width: '5rem',
     align: 'end',
     cell: (skill) => (
@@ -120,7 +122,9 @@ function Changed({ skill }: { skill: SkillInfo }) {
   const author = updated_by === null ? null : nameOf(updated_by);
   return (
     <>
-      {version}, <RelativeTime value={updated_at} /> by {author ?? 'a former member'}
+      <Trans>
+        {version}, <RelativeTime value={updated_at} /> by {author ?? t`a former member`}
+      </Trans>
     </>
   );
 }
@@ -131,25 +135,25 @@ function DeletedSkills() {
   const restore = useRestoreSkill(project.id);
   if (items.length === 0) return null;
   return (
-    <Section title="Deleted" framed>
+    <Section title={t`Deleted`} framed>
       <ul className={classes.deleted}>
         {items.map(({ name, version }) => (
           <li key={name}>
             <Text span size="sm">
-              {name}, version {version}
+              {t`${name}, version ${version}`}
             </Text>
             <Button
               variant="subtle"
               size="compact-sm"
-              aria-label={`Restore ${name}`}
+              aria-label={t`Restore ${name}`}
               onClick={() =>
                 restore.mutate(name, {
-                  onSuccess: () => showDone(`${name} is back`),
+                  onSuccess: () => showDone(t`${name} is back`),
                   onError: showFailure,
                 })
               }
             >
-              Restore
+              {t`Restore`}
             </Button>
           </li>
         ))}

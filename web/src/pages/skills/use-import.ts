@@ -1,4 +1,5 @@
 /** Brings skills from zip archives, chosen or dropped. */
+import { t } from '@lingui/core/macro';
 import { ApiError } from '@/api/errors';
 import { useImportSkills } from '@/api/skills';
 import { showDone, showFailure } from '@/components/undo';
@@ -10,7 +11,7 @@ export function useImport(projectId: string): (files: File[]) => void {
     bring.mutate(
       { file, replace },
       {
-        onSuccess: ({ items }) => showDone(`Imported ${items.map(({ name }) => name).join(', ')}`),
+        onSuccess: ({ items }) => showDone(t`Imported ${items.map(({ name }) => name).join(', ')}`),
         onError: (error) => {
           if (!(error instanceof ApiError) || error.code !== 'skill-exists') {
             showFailure(error);
@@ -20,7 +21,7 @@ export function useImport(projectId: string): (files: File[]) => void {
             tone: 'neutral',
             shownFor: 20_000,
             message: error.message,
-            action: { label: 'Make new versions', run: () => bringOne(file, true) },
+            action: { label: t`Make new versions`, run: () => bringOne(file, true) },
           });
         },
       },

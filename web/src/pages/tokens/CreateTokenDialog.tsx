@@ -1,4 +1,5 @@
 /** Creates a token and shows it this one time. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { EyeOff } from 'lucide-react';
@@ -13,10 +14,10 @@ import { FormFooter } from '@/components/FormFooter';
 import { RoleSelect } from '@/components/RoleSelect';
 
 const LIFETIMES = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
+  { value: '7', label: t`7 days` },
+  { value: '30', label: t`30 days` },
+  { value: '90', label: t`90 days` },
+  { value: '365', label: t`1 year` },
 ];
 
 interface Props {
@@ -27,7 +28,7 @@ interface Props {
 
 export function CreateTokenDialog({ project, opened, onClose }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create API token">
+    <Modal opened={opened} onClose={onClose} title={t`Create API token`}>
       <CreateSteps project={project} onClose={onClose} />
     </Modal>
   );
@@ -54,7 +55,7 @@ function TokenForm({ project, create, onClose }: FormProps) {
       days: '90',
     },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Say which program will use the token.' : null),
+      name: (name) => (name.trim() === '' ? t`Say which program will use the token.` : null),
     },
   });
   const submit = form.onSubmit(({ name, role, days }) =>
@@ -67,27 +68,27 @@ function TokenForm({ project, create, onClose }: FormProps) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="Name"
-          description="Which program will use it."
-          placeholder="Nightly import"
+          label={t`Name`}
+          description={t`Which program will use it.`}
+          placeholder={t`Nightly import`}
           maxLength={100}
           data-autofocus
           {...form.getInputProps('name')}
         />
         <RoleSelect
-          label="Role"
+          label={t`Role`}
           roles={roles}
           value={form.values.role}
           onChange={(role) => form.setFieldValue('role', role)}
         />
         <Select
-          label="Expires after"
+          label={t`Expires after`}
           data={LIFETIMES}
           allowDeselect={false}
           {...form.getInputProps('days')}
         />
         <FormError error={create.error} />
-        <FormFooter submit="Create token" isPending={create.isPending} onCancel={onClose} />
+        <FormFooter submit={t`Create token`} isPending={create.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );
@@ -103,16 +104,16 @@ function CreatedToken({ projectId, token, onClose }: CreatedProps) {
   const address = `${globalThis.location.origin}/api/v1/projects/${projectId}/files`;
   return (
     <Stack>
-      <Alert color="yellow" icon={<EyeOff size={16} aria-hidden />} title="Copy the token now">
-        It is not stored and cannot be shown again.
+      <Alert color="yellow" icon={<EyeOff size={16} aria-hidden />} title={t`Copy the token now`}>
+        {t`It is not stored and cannot be shown again.`}
       </Alert>
-      <CopyField label="Token" value={token} />
+      <CopyField label={t`Token`} value={token} />
       <CodeBlock
-        label="example request"
+        label={t`example request`}
         code={`curl -H "Authorization: Bearer $STEWARD_TOKEN" \\\n  ${address}`}
       />
       <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{t`Done`}</Button>
       </Group>
     </Stack>
   );

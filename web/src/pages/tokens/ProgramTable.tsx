@@ -1,4 +1,5 @@
 /** Programs that act for the person after they connected them; disconnecting ends their tokens at once. */
+import { t } from '@lingui/core/macro';
 import { Button, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Unplug } from 'lucide-react';
@@ -14,18 +15,18 @@ export function ProgramTable({ projectId }: { projectId: string }) {
   const query = useInfiniteQuery(programsQuery(projectId));
   const disconnect = useDisconnectProgram(projectId);
   const columns: Column<Program>[] = [
-    { id: 'name', header: 'Program', cell: ({ name }) => name },
-    { id: 'role', header: 'Role', width: '7rem', cell: ({ role }) => roleName(role) },
+    { id: 'name', header: t`Program`, cell: ({ name }) => name },
+    { id: 'role', header: t`Role`, width: '7rem', cell: ({ role }) => roleName(role) },
     {
       id: 'used',
-      header: 'Last renewed',
+      header: t`Last renewed`,
       width: '9rem',
       hideBelow: 'sm',
       cell: ({ last_used_at, created_at }) => <RelativeTime value={last_used_at ?? created_at} />,
     },
     {
       id: 'action',
-      header: 'Disconnect',
+      header: t`Disconnect`,
       quietHeader: true,
       align: 'end',
       width: '7rem',
@@ -34,10 +35,10 @@ export function ProgramTable({ projectId }: { projectId: string }) {
           variant="subtle"
           color="gray"
           size="compact-sm"
-          aria-label={`Disconnect ${name}`}
+          aria-label={t`Disconnect ${name}`}
           onClick={() => disconnect.mutate(id, { onError: showFailure })}
         >
-          Disconnect
+          {t`Disconnect`}
         </Button>
       ),
     },
@@ -45,21 +46,19 @@ export function ProgramTable({ projectId }: { projectId: string }) {
   return (
     <section aria-labelledby="programs-heading">
       <Title order={2} size="h4" id="programs-heading" mb={4}>
-        Connected programs
+        {t`Connected programs`}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Programs that speak MCP and signed in with your account. Their tokens last an hour and open
-        nothing but MCP.
+        {t`Programs that speak MCP and signed in with your account. Their tokens last an hour and open nothing but MCP.`}
       </Text>
       <DataTable
-        label="Connected programs"
+        label={t`Connected programs`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Unplug} title="No program is connected">
-            Enter the address of this server, followed by /mcp, in a program that speaks MCP. It
-            opens this app and asks you.
+          <EmptyState icon={Unplug} title={t`No program is connected`}>
+            {t`Enter the address of this server, followed by /mcp, in a program that speaks MCP. It opens this app and asks you.`}
           </EmptyState>
         }
       />

@@ -1,4 +1,5 @@
 /** Tokens with their state; revoking can be undone for a while. */
+import { t } from '@lingui/core/macro';
 import { Badge, Button, Code, Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
@@ -24,26 +25,26 @@ export function TokenTable({ projectId, showAll, onCreate }: Props) {
   const onRevoke = (token: Token) => {
     const offer = () =>
       offerUndo({
-        message: `“${token.name}” revoked`,
+        message: t`“${token.name}” revoked`,
         undo: () => restore.mutateAsync(token.id),
-        undone: `“${token.name}” works again`,
+        undone: t`“${token.name}” works again`,
       });
     revoke.mutate(token.id, { onSuccess: offer, onError: showFailure });
   };
   const onRestore = (token: Token) => restore.mutate(token.id, { onError: showFailure });
 
   const columns: Column<Token>[] = [
-    { id: 'name', header: 'Name', cell: (token) => <NameAndPrefix token={token} /> },
-    { id: 'role', header: 'Role', width: '7rem', cell: ({ role }) => roleName(role) },
+    { id: 'name', header: t`Name`, cell: (token) => <NameAndPrefix token={token} /> },
+    { id: 'role', header: t`Role`, width: '7rem', cell: ({ role }) => roleName(role) },
     {
       id: 'used',
-      header: 'Last used',
+      header: t`Last used`,
       width: '9rem',
       hideBelow: 'sm',
       cell: ({ last_used_at }) =>
         last_used_at === null ? (
           <Text size="sm" c="dimmed">
-            never
+            {t`never`}
           </Text>
         ) : (
           <RelativeTime value={last_used_at} />
@@ -51,14 +52,14 @@ export function TokenTable({ projectId, showAll, onCreate }: Props) {
     },
     {
       id: 'expires',
-      header: 'Expires',
+      header: t`Expires`,
       width: '9rem',
       hideBelow: 'md',
       cell: ({ expires_at }) => <RelativeTime value={expires_at} />,
     },
     {
       id: 'action',
-      header: 'Revoke or restore',
+      header: t`Revoke or restore`,
       quietHeader: true,
       align: 'end',
       width: '6rem',
@@ -67,7 +68,7 @@ export function TokenTable({ projectId, showAll, onCreate }: Props) {
   ];
   return (
     <DataTable
-      label="API tokens"
+      label={t`API tokens`}
       columns={columns}
       query={query}
       rowKey={({ id }) => id}
@@ -76,14 +77,14 @@ export function TokenTable({ projectId, showAll, onCreate }: Props) {
       empty={
         <EmptyState
           icon={KeyRound}
-          title="No active tokens"
+          title={t`No active tokens`}
           action={
             <Button variant="default" mt="xs" onClick={onCreate}>
-              Create token
+              {t`Create token`}
             </Button>
           }
         >
-          Make one for each program that uses Steward, so that you can revoke them one by one.
+          {t`Make one for each program that uses Steward, so that you can revoke them one by one.`}
         </EmptyState>
       }
     />
@@ -118,7 +119,7 @@ interface ActionProps {
 function TokenAction({ token, onRevoke, onRestore }: ActionProps) {
   const revoked = tokenState(token) === 'revoked';
   if (revoked && !isRestorable(token)) return null;
-  const word = revoked ? 'Restore' : 'Revoke';
+  const word = revoked ? t`Restore` : t`Revoke`;
   return (
     <Button
       variant="subtle"

@@ -1,4 +1,5 @@
 /** The person's own API tokens in the project. */
+import { t } from '@lingui/core/macro';
 import { Button, Switch } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useProject } from '@/app/project';
@@ -14,17 +15,17 @@ export default function TokensPage() {
   const [show, setShow] = useSearchParam('show');
   return (
     <Page
-      title="API tokens"
-      description="Scripts and other programs act in your name with a token. A token can never do more than your own role allows."
+      title={t`API tokens`}
+      description={t`Scripts and other programs act in your name with a token. A token can never do more than your own role allows.`}
       actions={
         <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
-          Create token
+          {t`Create token`}
         </Button>
       }
     >
       <div>
         <Switch
-          label="Show revoked and expired"
+          label={t`Show revoked and expired`}
           size="xs"
           mb="sm"
           checked={show === 'all'}

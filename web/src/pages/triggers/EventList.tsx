@@ -1,4 +1,5 @@
 /** The events of a trigger with state and reason; replayed, dropped and released one by one or all at once. */
+import { plural, t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Select, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -25,9 +26,9 @@ import { EVENT_LOOKS } from './states';
 
 type Action = Decision['action'];
 const DONE_WORDS: Record<Action, string> = {
-  replay: 'stored again and will run',
-  drop: 'dropped',
-  release: 'released and will run',
+  replay: t`stored again and will run`,
+  drop: t`dropped`,
+  release: t`released and will run`,
 };
 /** What can be done about an event, by its state. */
 const ACTIONS: Record<EventState, Action[]> = {
@@ -41,7 +42,7 @@ const ACTIONS: Record<EventState, Action[]> = {
   dead: ['replay'],
   dropped: ['replay'],
 };
-const WORDS: Record<Action, string> = { replay: 'Replay', drop: 'Drop', release: 'Run' };
+const WORDS: Record<Action, string> = { replay: t`Replay`, drop: t`Drop`, release: t`Run` };
 
 export function EventList({ trigger }: { trigger: WatchedTrigger }) {
   const project = useProject();
@@ -54,29 +55,32 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
     decide.mutate(decision, {
       onSuccess: ({ count }) =>
         showDone(
-          `${formats.number(count)} ${count === 1 ? 'event' : 'events'} ${DONE_WORDS[decision.action]}`,
+          plural(count, {
+            one: `${formats.number(count)} event ${DONE_WORDS[decision.action]}`,
+            other: `${formats.number(count)} events ${DONE_WORDS[decision.action]}`,
+          }),
         ),
       onError: showFailure,
     });
   const columns: Column<TriggerEvent>[] = [
     {
       id: 'received',
-      header: 'Received',
+      header: t`Received`,
       width: '8rem',
       cell: ({ received_at }) => <RelativeTime value={received_at} />,
     },
     {
       id: 'state',
-      header: 'State',
+      header: t`State`,
       width: '9rem',
       cell: (event) => <Chip {...EVENT_LOOKS[event.state]} />,
     },
     {
       id: 'event',
-      header: 'Event',
+      header: t`Event`,
       cell: (event) => (
         <>
-          <Unfolding line={summary(event)} label="event" document={event.event} />
+          <Unfolding line={summary(event)} label={t`event`} document={event.event} />
           {event.reason !== null && (
             <Text size="xs" c="dimmed">
               {event.reason}
@@ -84,7 +88,7 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
           )}
           {event.run_id !== null && (
             <Anchor component={Link} to={projectPath(project.id, `runs/${event.run_id}`)} size="xs">
-              Open the run
+              {t`Open the run`}
             </Anchor>
           )}
         </>
@@ -92,7 +96,7 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
     },
     {
       id: 'actions',
-      header: 'Actions',
+      header: t`Actions`,
       quietHeader: true,
       align: 'end',
       width: '8rem',
@@ -106,7 +110,7 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
                 variant="subtle"
                 color="gray"
                 size="compact-sm"
-                aria-label={`${WORDS[action]} event ${event.id}`}
+                aria-label={t`${WORDS[action]} event ${event.id}`}
                 onClick={() => act({ action, ids: [event.id], states: [] })}
               >
                 {WORDS[action]}
@@ -118,18 +122,18 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
   ];
   const all = state === null ? [] : ACTIONS[state];
   return (
-    <Section title="Events" description={retention(trigger)}>
+    <Section title={t`Events`} description={retention(trigger)}>
       <Group gap="sm" mb="sm">
         <Select
-          aria-label="State"
-          placeholder="Any state"
+          aria-label={t`State`}
+          placeholder={t`Any state`}
           data={Object.entries(EVENT_LOOKS).map(([value, { word }]) => ({
             value,
             label: `${word} (${formats.number(trigger.counts[value] ?? 0)})`,
           }))}
           value={state}
           clearable
-          clearButtonProps={{ 'aria-label': 'Any state' }}
+          clearButtonProps={{ 'aria-label': t`Any state` }}
           w="13rem"
           onChange={(value) => setState(value as EventState | null)}
         />
@@ -143,21 +147,21 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
               loading={decide.isPending}
               onClick={() => act({ action, ids: [], states: [state] })}
             >
-              {WORDS[action]} all {formats.number(trigger.counts[state] ?? 0)}
+              {t`${WORDS[action]} all ${formats.number(trigger.counts[state] ?? 0)}`}
             </Button>
           ))}
       </Group>
       <DataTable
-        label="Events"
+        label={t`Events`}
         columns={columns}
         query={query}
         rowKey={({ id }) => id}
         empty={
           <EmptyState
             icon={Inbox}
-            title={state === null ? 'No events yet' : 'No event in this state'}
+            title={state === null ? t`No events yet` : t`No event in this state`}
           >
-            Events appear here as soon as they are stored.
+            {t`Events appear here as soon as they are stored.`}
           </EmptyState>
         }
       />
@@ -168,7 +172,7 @@ export function EventList({ trigger }: { trigger: WatchedTrigger }) {
 function summary({ event, replay_of }: TriggerEvent): string {
   const text = JSON.stringify(event.data);
   const short = text.length > 80 ? `${text.slice(0, 79)}…` : text;
-  return replay_of === null ? short : `Replay: ${short}`;
+  return replay_of === null ? short : t`Replay: ${short}`;
 }
 
 function retention({ duplicates, delivery, expected_seconds }: WatchedTrigger): string {
@@ -176,17 +180,13 @@ function retention({ duplicates, delivery, expected_seconds }: WatchedTrigger): 
   const silence =
     expected_seconds === null
       ? ''
-      : ` You are told after ${spoken(expected_seconds)} without an event.`;
-  const dropped = duplicates === 0 ? '' : ` ${duplicates} duplicates were left out.`;
-  return `Kept for ${days} days after they are over.${silence}${dropped}`;
+      : t` You are told after ${spoken(expected_seconds)} without an event.`;
+  const dropped = duplicates === 0 ? '' : t` ${duplicates} duplicates were left out.`;
+  return t`Kept for ${days} days after they are over.${silence}${dropped}`;
 }
 
 function spoken(seconds: number): string {
-  const sizes: [number, string][] = [
-    [86_400, 'days'],
-    [3_600, 'hours'],
-    [60, 'minutes'],
-  ];
-  const [size, word] = sizes.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds'];
-  return `${Math.round(seconds / size)} ${word}`;
+  if (seconds >= 2 * 86_400) return t`${Math.round(seconds / 86_400)} days`;
+  if (seconds >= 2 * 3_600) return t`${Math.round(seconds / 3_600)} hours`;
+  return seconds >= 2 * 60 ? t`${Math.round(seconds / 60)} minutes` : t`${seconds} seconds`;
 }

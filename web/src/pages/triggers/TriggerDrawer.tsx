@@ -1,4 +1,5 @@
 /** One trigger: its addresses or moments, why it fails, and its events. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Button, Drawer, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -26,8 +27,8 @@ export function TriggerDrawer({ triggerId, onClose }: Props) {
       onClose={onClose}
       position="right"
       size="52rem"
-      title="Trigger"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={t`Trigger`}
+      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {triggerId !== null && <TriggerDetail triggerId={triggerId} />}
     </Drawer>
@@ -49,14 +50,14 @@ function TriggerDetail({ triggerId }: { triggerId: string }) {
           {trigger.playbook_name}: {trigger.name}
         </Text>
         <Text size="sm" c="dimmed">
-          {trigger.type}, starts revision {trigger.revision}
+          {t`${trigger.type}, starts revision ${trigger.revision}`}
         </Text>
         <Anchor
           component={Link}
           to={projectPath(project.id, `playbooks/${trigger.playbook_id}`)}
           size="sm"
         >
-          Open the playbook
+          {t`Open the playbook`}
         </Anchor>
       </div>
       <Troubles trigger={trigger} />
@@ -75,19 +76,19 @@ function Troubles({ trigger }: { trigger: WatchedTrigger }) {
         <Alert
           color="red"
           icon={<CircleAlert size={16} aria-hidden />}
-          title={`Failing since ${formats.dateTime(trigger.failing_since)}`}
+          title={t`Failing since ${formats.dateTime(trigger.failing_since)}`}
         >
           {trigger.failing_why}
-          {trigger.next_at !== null && ` Next try: ${formats.dateTime(trigger.next_at)}.`}
+          {trigger.next_at !== null && t` Next try: ${formats.dateTime(trigger.next_at)}.`}
         </Alert>
       )}
       {trigger.silent_since !== null && (
         <Alert
           color="yellow"
           icon={<VolumeX size={16} aria-hidden />}
-          title={`No event since ${formats.dateTime(trigger.silent_since)}`}
+          title={t`No event since ${formats.dateTime(trigger.silent_since)}`}
         >
-          Events usually come more often. Check whether the sender still works.
+          {t`Events usually come more often. Check whether the sender still works.`}
         </Alert>
       )}
     </>
@@ -99,13 +100,13 @@ function Moments({ trigger }: { trigger: WatchedTrigger }) {
   const { cron, time_zone, missed } = trigger.details as Record<string, string | undefined>;
   if (trigger.next_moments.length === 0) return null;
   return (
-    <Section title="When">
+    <Section title={t`When`}>
       <Text size="sm">
         {cron !== undefined && <code>{cron}</code>} {time_zone}
         {missed !== undefined && `. ${MISSED_WORDS[missed] ?? missed}.`}
       </Text>
       <Text size="sm" c="dimmed">
-        Next: {trigger.next_moments.map((moment) => formats.dateTime(moment)).join(', ')}
+        {t`Next: ${trigger.next_moments.map((moment) => formats.dateTime(moment)).join(', ')}`}
       </Text>
     </Section>
   );
@@ -118,10 +119,10 @@ function Addresses({ trigger }: { trigger: WatchedTrigger }) {
   if (trigger.form_link !== null) {
     return (
       <Section
-        title="Link to the form"
-        description="Anyone with this link can fill in the form, without an account."
+        title={t`Link to the form`}
+        description={t`Anyone with this link can fill in the form, without an account.`}
       >
-        <CopyField label="Link" value={trigger.form_link} />
+        <CopyField label={t`Link`} value={trigger.form_link} />
       </Section>
     );
   }
@@ -129,21 +130,24 @@ function Addresses({ trigger }: { trigger: WatchedTrigger }) {
   const { signature, secret } = trigger.details as Record<string, string | null>;
   return (
     <Section
-      title="Addresses"
+      title={t`Addresses`}
       description={
         signature === 'none'
-          ? 'Anyone who knows an address can send to it. Keep it secret.'
-          : `Messages must be signed (${signature ?? 'standard'}) with the secret “${secret ?? ''}”.`
+          ? t`Anyone who knows an address can send to it. Keep it secret.`
+          : t`Messages must be signed (${signature ?? t`standard`}) with the secret “${secret ?? ''}”.`
       }
     >
       <Stack gap="sm">
         <CopyField
-          label="Stable: moves along with each deployment"
+          label={t`Stable: moves along with each deployment`}
           value={trigger.addresses.stable}
         />
-        <CopyField label={`Only revision ${trigger.revision}`} value={trigger.addresses.revision} />
         <CopyField
-          label="Test: stores the event and starts nothing"
+          label={t`Only revision ${trigger.revision}`}
+          value={trigger.addresses.revision}
+        />
+        <CopyField
+          label={t`Test: stores the event and starts nothing`}
           value={trigger.addresses.test}
         />
         {mayChange && (
@@ -154,12 +158,12 @@ function Addresses({ trigger }: { trigger: WatchedTrigger }) {
               loading={renew.isPending}
               onClick={() =>
                 renew.mutate(trigger.id, {
-                  onSuccess: () => showDone('New addresses; the old ones no longer work'),
+                  onSuccess: () => showDone(t`New addresses; the old ones no longer work`),
                   onError: showFailure,
                 })
               }
             >
-              Replace these addresses
+              {t`Replace these addresses`}
             </Button>
           </div>
         )}

@@ -1,4 +1,5 @@
 /** The triggers of the project: how each fares, when it last had an event, what waits. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Zap } from 'lucide-react';
@@ -21,41 +22,41 @@ export function TriggerTable({ onOpen }: { onOpen: (id: string) => void }) {
   const columns: Column<WatchedTrigger>[] = [
     {
       id: 'trigger',
-      header: 'Trigger',
+      header: t`Trigger`,
       cell: (trigger) => (
         <>
           <Anchor component="button" size="sm" fw={500} onClick={() => onOpen(trigger.id)}>
             {trigger.playbook_name}: {trigger.name}
           </Anchor>
           <Text size="xs" c="dimmed">
-            {trigger.type}, revision {trigger.revision}
+            {t`${trigger.type}, revision ${trigger.revision}`}
           </Text>
         </>
       ),
     },
     {
       id: 'state',
-      header: 'State',
+      header: t`State`,
       width: '8rem',
       cell: (trigger) => <Chip {...healthOf(trigger)} title={trigger.failing_why ?? undefined} />,
     },
     {
       id: 'last',
-      header: 'Last event',
+      header: t`Last event`,
       width: '9rem',
       hideBelow: 'sm',
-      cell: ({ last_at }) => (last_at === null ? 'None yet' : <RelativeTime value={last_at} />),
+      cell: ({ last_at }) => (last_at === null ? t`None yet` : <RelativeTime value={last_at} />),
     },
     {
       id: 'waiting',
-      header: 'Waiting',
+      header: t`Waiting`,
       width: '6rem',
       align: 'end',
       cell: (trigger) => formats.number(waitingOf(trigger)),
     },
     {
       id: 'failed',
-      header: 'Failed',
+      header: t`Failed`,
       width: '6rem',
       align: 'end',
       hideBelow: 'sm',
@@ -63,11 +64,11 @@ export function TriggerTable({ onOpen }: { onOpen: (id: string) => void }) {
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: t`On`,
       width: '5rem',
       cell: (trigger) => (
         <Switch
-          aria-label={`${trigger.playbook_name}: ${trigger.name} is on`}
+          aria-label={t`${trigger.playbook_name}: ${trigger.name} is on`}
           checked={trigger.enabled}
           disabled={!mayChange}
           onChange={({ currentTarget }) =>
@@ -82,14 +83,14 @@ export function TriggerTable({ onOpen }: { onOpen: (id: string) => void }) {
   ];
   return (
     <DataTable
-      label="Triggers"
+      label={t`Triggers`}
       columns={columns}
       query={query}
       rowKey={({ id }) => id}
       isFaded={({ enabled }) => !enabled}
       empty={
-        <EmptyState icon={Zap} picture="flow" title="Nothing starts by itself yet">
-          Add a trigger to a playbook or a flow, such as a schedule or a webhook, and deploy it.
+        <EmptyState icon={Zap} picture="flow" title={t`Nothing starts by itself yet`}>
+          {t`Add a trigger to a playbook or a flow, such as a schedule or a webhook, and deploy it.`}
         </EmptyState>
       }
     />

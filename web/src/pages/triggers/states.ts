@@ -1,4 +1,5 @@
 /** How triggers and their events fare, in words and marks. */
+import { t } from '@lingui/core/macro';
 import {
   Ban,
   CircleAlert,
@@ -23,22 +24,22 @@ interface Look {
 }
 
 export const EVENT_LOOKS: Record<EventState, Look> = {
-  stored: { word: 'Stored', icon: CircleDashed, tone: 'neutral' },
-  waiting: { word: 'Waiting', icon: Hourglass, tone: 'neutral' },
-  held: { word: 'Needs you', icon: Hand, tone: 'wait' },
-  running: { word: 'Running', icon: CirclePlay, tone: 'busy' },
-  done: { word: 'Done', icon: CircleCheck, tone: 'good' },
-  failed: { word: 'Failed', icon: CircleAlert, tone: 'bad' },
-  filtered: { word: 'Filtered out', icon: Filter, tone: 'neutral' },
-  dead: { word: 'Dead letter', icon: MailX, tone: 'bad' },
-  dropped: { word: 'Dropped', icon: Ban, tone: 'neutral' },
+  stored: { word: t`Stored`, icon: CircleDashed, tone: 'neutral' },
+  waiting: { word: t`Waiting`, icon: Hourglass, tone: 'neutral' },
+  held: { word: t`Needs you`, icon: Hand, tone: 'wait' },
+  running: { word: t`Running`, icon: CirclePlay, tone: 'busy' },
+  done: { word: t`Done`, icon: CircleCheck, tone: 'good' },
+  failed: { word: t`Failed`, icon: CircleAlert, tone: 'bad' },
+  filtered: { word: t`Filtered out`, icon: Filter, tone: 'neutral' },
+  dead: { word: t`Dead letter`, icon: MailX, tone: 'bad' },
+  dropped: { word: t`Dropped`, icon: Ban, tone: 'neutral' },
 };
 
 export function healthOf(trigger: WatchedTrigger): Look {
-  if (!trigger.enabled) return { word: 'Paused', icon: CirclePause, tone: 'neutral' };
-  if (trigger.failing_since !== null) return { word: 'Failing', icon: CircleAlert, tone: 'bad' };
-  if (trigger.silent_since !== null) return { word: 'Silent', icon: VolumeX, tone: 'wait' };
-  return { word: 'On', icon: CircleCheck, tone: 'good' };
+  if (!trigger.enabled) return { word: t`Paused`, icon: CirclePause, tone: 'neutral' };
+  if (trigger.failing_since !== null) return { word: t`Failing`, icon: CircleAlert, tone: 'bad' };
+  if (trigger.silent_since !== null) return { word: t`Silent`, icon: VolumeX, tone: 'wait' };
+  return { word: t`On`, icon: CircleCheck, tone: 'good' };
 }
 
 const count = (trigger: WatchedTrigger, ...states: EventState[]) =>
@@ -48,8 +49,8 @@ export const waitingOf = (trigger: WatchedTrigger) => count(trigger, 'stored', '
 export const failedOf = (trigger: WatchedTrigger) => count(trigger, 'failed', 'dead');
 
 export const MISSED_WORDS: Record<string, string> = {
-  skip: 'Missed moments are skipped',
-  once: 'Missed moments: one run',
-  all: 'Missed moments: a run for each',
-  ask: 'Missed moments: you are asked',
+  skip: t`Missed moments are skipped`,
+  once: t`Missed moments: one run`,
+  all: t`Missed moments: a run for each`,
+  ask: t`Missed moments: you are asked`,
 };

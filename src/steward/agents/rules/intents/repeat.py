@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from steward.agents.asking.grammar import SILENT
+from steward.agents.asking.grammar import grammar
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import datasets_in
 from steward.agents.rules.request import Ask
@@ -20,7 +20,7 @@ def plan(ask: Ask) -> Draft | None:
     if other == acted.dataset or not any(token.text in _FOLLOWING for token in ask.tokens[:2]):
         return None
     if any(
-        token.text not in _FOLLOWING | SILENT and not _names(ask, place, other)
+        token.text not in _FOLLOWING | grammar().silent and not _names(ask, place, other)
         for place, token in enumerate(ask.tokens)
     ):
         return None

@@ -6,6 +6,8 @@ All of it is made from journals, so the facts there are go, and are counted agai
 import sqlalchemy as sa
 from alembic import op
 
+from steward.store.tables import required
+
 revision = "0036"
 down_revision = "0033"
 
@@ -13,11 +15,9 @@ down_revision = "0033"
 def _about() -> list[sa.Column[str] | sa.Column[int] | sa.Column[bool]]:
     return [
         sa.Column("kind", sa.String(10), nullable=False),
-        sa.Column("name", sa.String(200), nullable=False),
-        sa.Column("agent", sa.String(200), nullable=False),
+        *required(sa.String(200), "name", "agent"),
         sa.Column("code", sa.String(80), nullable=False),
-        sa.Column("connector", sa.String(200), nullable=False),
-        sa.Column("flow", sa.String(200), nullable=False),
+        *required(sa.String(200), "connector", "flow"),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("is_root", sa.Boolean(), nullable=False),
     ]
@@ -25,13 +25,8 @@ def _about() -> list[sa.Column[str] | sa.Column[int] | sa.Column[bool]]:
 
 def _sums() -> list[sa.Column[int]]:
     return [
-        sa.Column("times", sa.Integer(), nullable=False),
-        sa.Column("errors", sa.Integer(), nullable=False),
-        sa.Column("changes", sa.Integer(), nullable=False),
-        sa.Column("input_tokens", sa.BigInteger(), nullable=False),
-        sa.Column("output_tokens", sa.BigInteger(), nullable=False),
-        sa.Column("nano_usd", sa.BigInteger(), nullable=False),
-        sa.Column("milliseconds", sa.BigInteger(), nullable=False),
+        *required(sa.Integer, "times", "errors", "changes"),
+        *required(sa.BigInteger, "input_tokens", "output_tokens", "nano_usd", "milliseconds"),
     ]
 
 
@@ -40,8 +35,7 @@ def upgrade() -> None:
     op.execute("DELETE FROM observed_projects")
     op.create_table(
         "observed_facts",
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("project_id", sa.String(40), nullable=False),
+        *required(sa.String(40), "org_id", "project_id"),
         sa.Column("run_id", sa.String(40), sa.ForeignKey("runs.id"), nullable=False),
         sa.Column("hour", sa.Integer(), nullable=False),
         *_about(),
@@ -55,18 +49,15 @@ def upgrade() -> None:
     op.create_index("ix_observed_facts_project_id_hour", "observed_facts", ["project_id", "hour"])
     op.create_table(
         "observed_abouts",
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("project_id", sa.String(40), nullable=False),
+        *required(sa.String(40), "org_id", "project_id"),
         sa.Column("about", sa.BigInteger(), autoincrement=False, nullable=False),
         *_about(),
         sa.PrimaryKeyConstraint("project_id", "about", name="pk_observed_abouts"),
     )
     op.create_table(
         "observed_rollups",
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("project_id", sa.String(40), nullable=False),
-        sa.Column("grain", sa.Integer(), nullable=False),
-        sa.Column("at", sa.Integer(), nullable=False),
+        *required(sa.String(40), "org_id", "project_id"),
+        *required(sa.Integer, "grain", "at"),
         sa.Column("about", sa.BigInteger(), nullable=False),
         *_sums(),
         sa.Column("last_failed", sa.String(40), nullable=False),
@@ -75,8 +66,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "observed_people",
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("project_id", sa.String(40), nullable=False),
+        *required(sa.String(40), "org_id", "project_id"),
         sa.Column("at", sa.Integer(), nullable=False),
         sa.Column("person", sa.String(40), nullable=False),
         sa.Column("flow", sa.String(200), nullable=False),

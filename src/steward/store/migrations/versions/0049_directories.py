@@ -27,8 +27,7 @@ def upgrade() -> None:
     for table, name in (("directory_users", "user_name"), ("directory_groups", "display_name")):
         op.create_table(
             table,
-            sa.Column("id", sa.String(40), nullable=False),
-            sa.Column("directory_id", sa.String(40), nullable=False),
+            *required(sa.String(40), "id", "directory_id"),
             sa.Column(name, sa.String(254), nullable=False),
             sa.Column("external_id", sa.String(254)),
             *(
@@ -38,8 +37,7 @@ def upgrade() -> None:
             ),
             sa.Column("document", Json, nullable=False),
             sa.Column("revision", sa.Integer(), nullable=False),
-            sa.Column("created_at", sa.BigInteger(), nullable=False),
-            sa.Column("updated_at", sa.BigInteger(), nullable=False),
+            *required(sa.BigInteger, "created_at", "updated_at"),
             sa.ForeignKeyConstraint(
                 ["directory_id"], ["directories.id"], name=f"fk_{table}_directory_id"
             ),

@@ -32,3 +32,8 @@ def upgrade() -> None:
         sa.Column("lifted_at", sa.BigInteger),
         sa.Index(None, "project_id", "lifted_at"),
     )
+
+
+def downgrade() -> None:
+    op.drop_table("legal_holds")
+    op.drop_table("retention_rules")

@@ -14,3 +14,9 @@ def upgrade() -> None:
     for table in _TABLES:
         for column in _COLUMNS:
             op.add_column(table, sa.Column(column, sa.Integer, nullable=False, server_default="0"))
+
+
+def downgrade() -> None:
+    for table in _TABLES:
+        for column in _COLUMNS:
+            op.drop_column(table, column)

@@ -9,3 +9,7 @@ down_revision = "0140"
 
 def upgrade() -> None:
     op.add_column("organisations", sa.Column("second_step_since", sa.BigInteger))
+
+
+def downgrade() -> None:
+    op.drop_column("organisations", "second_step_since")

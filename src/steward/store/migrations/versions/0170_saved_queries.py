@@ -22,3 +22,7 @@ def upgrade() -> None:
             "project_id", "user_id", "name", name="uq_saved_queries_project_id_user_id_name"
         ),
     )
+
+
+def downgrade() -> None:
+    op.drop_table("saved_queries")

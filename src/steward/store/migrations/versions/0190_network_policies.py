@@ -35,3 +35,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("org_id", "revision"),
         *_columns(),
     )
+
+
+def downgrade() -> None:
+    op.drop_table("organisation_network_policies")
+    op.drop_table("network_policies")

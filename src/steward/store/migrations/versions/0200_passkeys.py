@@ -28,3 +28,9 @@ def upgrade() -> None:
         sa.Column("expires_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("challenge"),
     )
+
+
+def downgrade() -> None:
+    op.drop_table("passkey_challenges")
+    op.drop_table("passkeys")
+    op.drop_column("sessions", "passkey_id")

@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
+from steward.store.tables import required
+
 revision = "0205"
 down_revision = "0200"
 
@@ -13,8 +15,7 @@ _JSON = sa.JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postg
 def upgrade() -> None:
     op.create_table(
         "data_seals",
-        sa.Column("org_id", sa.String(40), nullable=False),
-        sa.Column("project_id", sa.String(40), nullable=False),
+        *required(sa.String(40), "org_id", "project_id"),
         sa.Column("version_id", sa.String(64), nullable=False),
         sa.Column("dataset", sa.String(500), nullable=False),
         sa.Column("columns", _JSON, nullable=False),

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from steward.store.tables import optional, required
+
 revision = "0210"
 down_revision = "0205"
 
@@ -22,10 +24,8 @@ def upgrade() -> None:
         sa.Column("content", sa.String(64), nullable=False),
         sa.Column("single_use", sa.Boolean, nullable=False),
         sa.Column("uses", sa.Integer, nullable=False),
-        sa.Column("created_at", sa.BigInteger, nullable=False),
-        sa.Column("expires_at", sa.BigInteger, nullable=False),
-        sa.Column("last_used_at", sa.BigInteger),
-        sa.Column("revoked_at", sa.BigInteger),
+        *required(sa.BigInteger, "created_at", "expires_at"),
+        *optional(sa.BigInteger, "last_used_at", "revoked_at"),
         sa.UniqueConstraint("project_id", "run_id", name="uq_links_project_id_run_id"),
     )
 

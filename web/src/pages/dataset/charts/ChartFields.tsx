@@ -1,4 +1,5 @@
 /** The choices that make a chart: its kind, its columns and the period of a date. */
+import { t } from '@lingui/core/macro';
 import { Select } from '@mantine/core';
 import { isMoment } from '@/components/column-types';
 import {
@@ -18,12 +19,12 @@ interface Props {
 }
 
 const LABELS = {
-  x: 'Across',
-  time_unit: 'Period',
-  y: 'Measured',
-  colour: 'Colour',
-  value: 'Value',
-  aggregate: 'Calculated as',
+  x: t`Across`,
+  time_unit: t`Period`,
+  y: t`Measured`,
+  colour: t`Colour`,
+  value: t`Value`,
+  aggregate: t`Calculated as`,
 };
 /** What a field offers where that is not the columns. */
 const CHOICES: Partial<Record<ChartField, string[]>> = {
@@ -41,7 +42,7 @@ export function ChartFields({ chart, columns, onChange }: Props) {
   return (
     <>
       <Select
-        label="Kind"
+        label={t`Kind`}
         data={CHART_KINDS}
         value={chart.kind}
         allowDeselect={false}
@@ -54,7 +55,7 @@ export function ChartFields({ chart, columns, onChange }: Props) {
           withAsterisk={required}
           data={CHOICES[field] ?? columns.map(({ name }) => name)}
           value={chart[field] ?? null}
-          placeholder={required ? 'Choose a column' : 'automatic'}
+          placeholder={required ? t`Choose a column` : t`automatic`}
           searchable={!(field in CHOICES)}
           clearable={!required}
           onChange={(value) => change(field, value)}

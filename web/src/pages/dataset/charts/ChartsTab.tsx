@@ -1,4 +1,5 @@
 /** Charts of the dataset: suggested ones, and any other by choosing its columns. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChartColumn, Download } from 'lucide-react';
@@ -54,7 +55,7 @@ export default function ChartsTab({ dataset }: { dataset: Dataset }) {
         {suggestions.data.length > 0 && (
           <div>
             <Text size="sm" fw={600} mb={4} id="suggested-charts">
-              Suggested
+              {t`Suggested`}
             </Text>
             <ul className={classes.list} aria-labelledby="suggested-charts">
               {suggestions.data.map((suggestion, index) => (
@@ -76,8 +77,8 @@ export default function ChartsTab({ dataset }: { dataset: Dataset }) {
       {isComplete(chart) ? (
         <Drawing dataset={dataset} chart={chart} />
       ) : (
-        <EmptyState icon={ChartColumn} picture="chart" title="Choose what to draw">
-          This kind of chart needs another column.
+        <EmptyState icon={ChartColumn} picture="chart" title={t`Choose what to draw`}>
+          {t`This kind of chart needs another column.`}
         </EmptyState>
       )}
     </div>

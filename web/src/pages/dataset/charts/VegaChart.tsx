@@ -1,4 +1,5 @@
 /** Draws a Vega-Lite specification. It is interpreted, not compiled, and may load nothing from anywhere. */
+import { t } from '@lingui/core/macro';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import embed, { type EmbedOptions, type Result } from 'vega-embed';
@@ -6,7 +7,7 @@ import { expressionInterpreter } from 'vega-interpreter';
 import { FormError } from '@/components/FormError';
 import classes from './charts.module.css';
 
-const refuse = () => Promise.reject(new Error('A chart brings its own data and loads none.'));
+const refuse = () => Promise.reject(new Error(t`A chart brings its own data and loads none.`));
 
 /** Specifications can come from anyone; no address in them is ever followed. */
 const closedLoader = { load: refuse, sanitize: refuse, http: refuse, file: refuse };

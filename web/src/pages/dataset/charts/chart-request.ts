@@ -1,4 +1,5 @@
 /** What a chart shows: its kind and the columns it draws. */
+import { t } from '@lingui/core/macro';
 
 export interface ChartRequest {
   kind: string;
@@ -57,10 +58,10 @@ export function isComplete(chart: ChartRequest): boolean {
 
 /** "bar: employees by segment", for the list of suggestions. */
 export function describeChart({ kind, x, y, colour, aggregate }: ChartRequest): string {
-  const measured = y ? `${aggregate ? `${aggregate} of ` : ''}${y}` : 'rows';
-  const by = x ? ` by ${x}` : '';
-  const and = colour ? ` and ${colour}` : '';
-  if (kind === 'histogram') return `Histogram of ${x ?? ''}`;
+  const measured = y ? `${aggregate ? t`${aggregate} of ` : ''}${y}` : 'rows';
+  const by = x ? t` by ${x}` : '';
+  const and = colour ? t` and ${colour}` : '';
+  if (kind === 'histogram') return t`Histogram of ${x ?? ''}`;
   const name = kind.charAt(0).toUpperCase() + kind.slice(1);
   return `${name}: ${measured}${by}${and}`;
 }

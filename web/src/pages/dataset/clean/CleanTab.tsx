@@ -1,4 +1,5 @@
 /** Cleaning: what Steward suggests, and every other operation by hand. Each is previewed first. */
+import { t } from '@lingui/core/macro';
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Sparkles } from 'lucide-react';
@@ -42,8 +43,8 @@ export default function CleanTab({ dataset }: { dataset: Dataset }) {
   return (
     <div className={classes.columns} data-chosen={chosen !== null}>
       <Section
-        title="Suggestions"
-        description="Found by looking at every value. Nothing changes before you have seen it, and everything can be undone."
+        title={t`Suggestions`}
+        description={t`Found by looking at every value. Nothing changes before you have seen it, and everything can be undone.`}
       >
         <Suggestions
           dataset={dataset}
@@ -52,7 +53,7 @@ export default function CleanTab({ dataset }: { dataset: Dataset }) {
         />
       </Section>
       {mayChange && (
-        <Section title="Any operation" framed>
+        <Section title={t`Any operation`} framed>
           <OperationForm
             key={dataset.name}
             dataset={dataset}
@@ -89,9 +90,8 @@ function Suggestions({ dataset, titleOf, onPreview }: SuggestionsProps) {
     <InsightState insight={insight}>
       {({ items }) =>
         items.length === 0 ? (
-          <EmptyState icon={Sparkles} title="Nothing to clean up">
-            No damaged texts, stray spaces, mixed spellings, dates or numbers kept as text were
-            found.
+          <EmptyState icon={Sparkles} title={t`Nothing to clean up`}>
+            {t`No damaged texts, stray spaces, mixed spellings, dates or numbers kept as text were found.`}
           </EmptyState>
         ) : (
           <ul className={classes.list}>
@@ -136,11 +136,11 @@ function SuggestionItem({ suggestion, title, onPreview }: ItemProps) {
               {title}
             </Text>
             <Badge size="sm" variant="light">
-              {`${formats.number(changed)} cells`}
+              {t`${formats.number(changed)} cells`}
             </Badge>
             {unconverted > 0 && (
               <Badge size="sm" variant="default">
-                {`${formats.number(unconverted)} left over`}
+                {t`${formats.number(unconverted)} left over`}
               </Badge>
             )}
           </Group>
@@ -153,10 +153,10 @@ function SuggestionItem({ suggestion, title, onPreview }: ItemProps) {
             variant="default"
             size="compact-sm"
             flex="none"
-            aria-label={`Preview: ${title}, ${columns.join(', ')}`}
+            aria-label={t`Preview: ${title}, ${columns.join(', ')}`}
             onClick={onPreview}
           >
-            Preview
+            {t`Preview`}
           </Button>
         )}
       </Group>

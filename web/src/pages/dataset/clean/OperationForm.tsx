@@ -1,4 +1,5 @@
 /** Any operation of the catalogue, with a form made from its schema. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -24,8 +25,8 @@ export function OperationForm({ dataset, operations, onPreview }: Props) {
   return (
     <Stack>
       <Select
-        label="Operation"
-        placeholder="Choose an operation"
+        label={t`Operation`}
+        placeholder={t`Choose an operation`}
         data={operations.map(({ name: value, title }) => ({ value, label: title }))}
         value={operation?.name ?? null}
         searchable
@@ -64,7 +65,7 @@ function Arguments({ dataset, operation, given, onPreview }: ArgumentsProps) {
     const lacking = isSeveral
       ? [...missing, ...(others.length === 0 ? ['others'] : []), ...(target ? [] : ['target'])]
       : missing;
-    setErrors(Object.fromEntries(lacking.map((name) => [name, 'This is needed.'])));
+    setErrors(Object.fromEntries(lacking.map((name) => [name, t`This is needed.`])));
     if (lacking.length > 0) return;
     onPreview({
       operation: operation.name,
@@ -88,7 +89,7 @@ function Arguments({ dataset, operation, given, onPreview }: ArgumentsProps) {
               onChange={setOthers}
             />
             <TextInput
-              label="Name of the result"
+              label={t`Name of the result`}
               withAsterisk
               value={target}
               error={errors.target}
@@ -104,7 +105,7 @@ function Arguments({ dataset, operation, given, onPreview }: ArgumentsProps) {
           onChange={setValues}
         />
         <Group justify="flex-end">
-          <Button type="submit">Preview</Button>
+          <Button type="submit">{t`Preview`}</Button>
         </Group>
       </Stack>
     </form>
@@ -124,7 +125,7 @@ function OtherDatasets({ dataset, value, error, onChange }: OthersProps) {
   const names = itemsOf(query.data).map(({ name }) => name);
   return (
     <MultiSelect
-      label="Other datasets"
+      label={t`Other datasets`}
       withAsterisk
       data={names.filter((name) => name !== dataset)}
       value={value}

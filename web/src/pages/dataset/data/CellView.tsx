@@ -1,4 +1,5 @@
 /** A value in full, with the rest of its row. */
+import { t } from '@lingui/core/macro';
 import { Modal, Stack, Text } from '@mantine/core';
 import type { ColumnInfo } from '@/api/data-types';
 import { CellText, isEncrypted } from '@/components/CellText';
@@ -23,7 +24,7 @@ export function CellView({ columns, place, row, onClose }: Props) {
       opened={place !== null && row !== undefined}
       onClose={onClose}
       size="lg"
-      title={`${name}, row ${formats.number((place?.row ?? 0) + 1)}`}
+      title={t`${name}, row ${formats.number((place?.row ?? 0) + 1)}`}
     >
       <Stack>
         {value === null || isEncrypted(value) ? (
@@ -33,7 +34,7 @@ export function CellView({ columns, place, row, onClose }: Props) {
         )}
         <div>
           <Text size="sm" fw={600} mb={4}>
-            The whole row
+            {t`The whole row`}
           </Text>
           <dl className={classes.record}>
             {columns.map((column, index) => (

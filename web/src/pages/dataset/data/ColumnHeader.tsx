@@ -1,4 +1,5 @@
 /** The head of a column: its name, which sorts, its type, and a menu with filter and type. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Button, Group, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ArrowDown, ArrowUp, Ellipsis, Filter } from 'lucide-react';
@@ -48,7 +49,7 @@ export function ColumnHeader(props: Props) {
             variant={filter ? 'light' : 'subtle'}
             color={filter ? 'steward' : 'gray'}
             size="sm"
-            aria-label={`Filter ${column.name}${filter ? ' (filtered)' : ''}`}
+            aria-label={filter ? t`Filter ${column.name} (filtered)` : t`Filter ${column.name}`}
             onClick={() => setOpened(!opened)}
           >
             {filter ? <Filter size={13} aria-hidden /> : <Ellipsis size={13} aria-hidden />}
@@ -89,7 +90,7 @@ function FilterForm({ column, filter, retypeAddress, onDone }: FormProps) {
     <form onSubmit={submit}>
       <Stack gap="xs" w="15rem">
         <Select
-          label={`Rows where ${column.name}`}
+          label={t`Rows where ${column.name}`}
           data={OPERATORS}
           value={operator}
           allowDeselect={false}
@@ -100,8 +101,8 @@ function FilterForm({ column, filter, retypeAddress, onDone }: FormProps) {
         />
         {takesValue(operator) && (
           <TextInput
-            aria-label="Value"
-            placeholder="Value"
+            aria-label={t`Value`}
+            placeholder={t`Value`}
             data-autofocus
             value={value}
             onChange={({ currentTarget }) => setValue(currentTarget.value)}
@@ -115,15 +116,15 @@ function FilterForm({ column, filter, retypeAddress, onDone }: FormProps) {
             disabled={!filter}
             onClick={() => onDone(null)}
           >
-            Clear
+            {t`Clear`}
           </Button>
           <Button type="submit" size="compact-sm">
-            Filter
+            {t`Filter`}
           </Button>
         </Group>
         {retypeAddress !== undefined && (
           <Button component={Link} to={retypeAddress} variant="default" size="compact-sm">
-            Change type…
+            {t`Change type…`}
           </Button>
         )}
       </Stack>

@@ -1,4 +1,5 @@
 /** The rows of a dataset, sorted and filtered by the server as the address says. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
 import { Filter, History, X } from 'lucide-react';
 import { useState } from 'react';
@@ -53,9 +54,9 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
     <Stack gap="xs">
       {version !== null && version !== dataset.version && (
         <Alert variant="light" icon={<History size={16} aria-hidden />}>
-          You are looking at an earlier version.{' '}
+          {t`You are looking at an earlier version.`}{' '}
           <Button variant="default" size="compact-xs" onClick={() => setVersion(null)}>
-            Back to the present one
+            {t`Back to the present one`}
           </Button>
         </Alert>
       )}
@@ -65,8 +66,8 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
       <div className={classes.chips}>
         <Text size="sm" c="dimmed" role="status">
           {filters.length > 0
-            ? `${formats.number(total)} of ${formats.number(dataset.rows)} rows`
-            : `${formats.number(total)} rows, ${columns.length} columns`}
+            ? t`${formats.number(total)} of ${formats.number(dataset.rows)} rows`
+            : t`${formats.number(total)} rows, ${columns.length} columns`}
         </Text>
         {filters.map((filter) => (
           <Button
@@ -74,7 +75,7 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
             variant="default"
             size="compact-xs"
             rightSection={<X size={12} aria-hidden />}
-            aria-label={`Remove the filter: ${describeFilter(filter)}`}
+            aria-label={t`Remove the filter: ${describeFilter(filter)}`}
             onClick={() => setFilters(without(filter.column))}
           >
             {describeFilter(filter)}
@@ -86,7 +87,7 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
         columns={columns}
         total={total}
         sample={rows.map((row) =>
-          row.map((cell) => (cell !== null && isEncrypted(cell) ? 'Encrypted' : cell)),
+          row.map((cell) => (cell !== null && isEncrypted(cell) ? t`Encrypted` : cell)),
         )}
         sort={sort}
         onSort={(column) => setSort(nextSort(sort, column))}
@@ -103,11 +104,11 @@ export default function DataTab({ dataset }: { dataset: Dataset }) {
       {total === 0 && (
         <EmptyState
           icon={Filter}
-          title={filters.length > 0 ? 'No row matches' : 'This dataset has no rows'}
+          title={filters.length > 0 ? t`No row matches` : t`This dataset has no rows`}
           action={
             filters.length > 0 && (
               <Button variant="default" onClick={() => setFilters([])}>
-                Show all rows
+                {t`Show all rows`}
               </Button>
             )
           }

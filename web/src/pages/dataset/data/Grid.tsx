@@ -1,4 +1,5 @@
 /** A table of any length: only what is on screen is fetched and drawn. */
+import { t } from '@lingui/core/macro';
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react';
 import type { ColumnInfo, RowFilter } from '@/api/data-types';
 import { ErrorState } from '@/components/ErrorState';
@@ -84,7 +85,7 @@ export function Grid(props: Props) {
       <div
         ref={scroller}
         role="grid"
-        aria-label={`Rows of ${source.dataset}`}
+        aria-label={t`Rows of ${source.dataset}`}
         aria-rowcount={total + 1}
         aria-colcount={columns.length + 1}
         aria-activedescendant={total > 0 ? activeId : undefined}

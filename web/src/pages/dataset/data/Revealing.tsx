@@ -1,4 +1,5 @@
 /** Says that columns are encrypted, and asks to see their values for an hour. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Lock } from 'lucide-react';
@@ -28,7 +29,7 @@ export function Revealing({ dataset, revealed, onRevealed }: Props) {
   return (
     <Alert variant="light" icon={<Lock size={16} aria-hidden />}>
       <Group gap="xs">
-        {`Encrypted: ${names.join(', ')}.`}
+        {t`Encrypted: ${names.join(', ')}.`}
         {revealed === undefined ? (
           <Button
             variant="default"
@@ -37,7 +38,7 @@ export function Revealing({ dataset, revealed, onRevealed }: Props) {
             disabled={work.running !== null}
             onClick={() => ask.mutate()}
           >
-            {work.running?.doing ?? 'Show values for an hour'}
+            {work.running?.doing ?? t`Show values for an hour`}
           </Button>
         ) : (
           <Button
@@ -48,7 +49,7 @@ export function Revealing({ dataset, revealed, onRevealed }: Props) {
               onRevealed(undefined);
             }}
           >
-            Hide values
+            {t`Hide values`}
           </Button>
         )}
       </Group>

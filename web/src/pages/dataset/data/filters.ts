@@ -1,17 +1,18 @@
 /** Filters and sorting of rows: their words, and how they are written in the address. */
+import { t } from '@lingui/core/macro';
 import type { FilterOperator, RowFilter } from '@/api/data-types';
 
 export const OPERATORS: { value: FilterOperator; label: string }[] = [
-  { value: 'contains', label: 'contains' },
-  { value: 'starts', label: 'begins with' },
-  { value: 'eq', label: 'is' },
-  { value: 'ne', label: 'is not' },
-  { value: 'lt', label: 'is less than' },
-  { value: 'le', label: 'is at most' },
-  { value: 'gt', label: 'is more than' },
-  { value: 'ge', label: 'is at least' },
-  { value: 'empty', label: 'is empty' },
-  { value: 'filled', label: 'is not empty' },
+  { value: 'contains', label: t`contains` },
+  { value: 'starts', label: t`begins with` },
+  { value: 'eq', label: t`is` },
+  { value: 'ne', label: t`is not` },
+  { value: 'lt', label: t`is less than` },
+  { value: 'le', label: t`is at most` },
+  { value: 'gt', label: t`is more than` },
+  { value: 'ge', label: t`is at least` },
+  { value: 'empty', label: t`is empty` },
+  { value: 'filled', label: t`is not empty` },
 ];
 
 const KNOWN = new Set<string>(OPERATORS.map(({ value }) => value));

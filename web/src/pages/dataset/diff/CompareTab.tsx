@@ -1,4 +1,5 @@
 /** Two versions of the dataset side by side: counts first, then the rows. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Select, Skeleton, Stack, Switch, Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -36,8 +37,8 @@ export default function CompareTab({ dataset }: { dataset: Dataset }) {
   if (commits.isPending) return <Skeleton height={60} aria-busy />;
   if (before === undefined) {
     return (
-      <EmptyState icon={GitCompareArrows} title="There is only one version">
-        As soon as this dataset is changed, its versions can be compared here.
+      <EmptyState icon={GitCompareArrows} title={t`There is only one version`}>
+        {t`As soon as this dataset is changed, its versions can be compared here.`}
       </EmptyState>
     );
   }
@@ -45,14 +46,14 @@ export default function CompareTab({ dataset }: { dataset: Dataset }) {
     <Stack>
       <Group align="flex-end" gap="sm">
         <VersionSelect
-          label="From"
+          label={t`From`}
           choices={choices}
           value={before}
           formats={formats}
           onChange={(version) => choose({ before: version })}
         />
         <VersionSelect
-          label="To"
+          label={t`To`}
           choices={choices}
           value={after}
           formats={formats}
@@ -82,7 +83,7 @@ function VersionSelect({ label, choices, value, formats, onChange }: SelectProps
     <Select
       label={label}
       w={{ base: '100%', sm: '24rem' }}
-      data={isKnown ? data : [...data, { value, label: 'An older version' }]}
+      data={isKnown ? data : [...data, { value, label: t`An older version` }]}
       value={value}
       allowDeselect={false}
       onChange={(next) => {
@@ -112,8 +113,8 @@ function DiffView({ projectId, before, after }: ViewProps) {
       ) : (
         <Text size="sm" c="dimmed">
           {columns.length > 0
-            ? 'The rows are the same apart from that.'
-            : 'These versions are the same.'}
+            ? t`The rows are the same apart from that.`
+            : t`These versions are the same.`}
         </Text>
       )}
     </Stack>
@@ -123,11 +124,11 @@ function DiffView({ projectId, before, after }: ViewProps) {
 function Counts({ diff }: { diff: Diff }) {
   const formats = useFormats();
   const counts: [string, number][] = [
-    ['+ rows added', diff.added],
-    ['− rows removed', diff.removed],
-    ['± rows changed', diff.changed],
-    ['rows before', diff.rows_before],
-    ['rows after', diff.rows_after],
+    [t`+ rows added`, diff.added],
+    [t`− rows removed`, diff.removed],
+    [t`± rows changed`, diff.changed],
+    [t`rows before`, diff.rows_before],
+    [t`rows after`, diff.rows_after],
   ];
   return (
     <dl className={countClasses.counts}>
@@ -144,7 +145,7 @@ function Counts({ diff }: { diff: Diff }) {
 function SchemaChanges({ diff: { columns } }: { diff: Diff }) {
   if (columns.length === 0) return null;
   return (
-    <ul className={classes.schema} aria-label="Changes of columns">
+    <ul className={classes.schema} aria-label={t`Changes of columns`}>
       {columns.map(({ name, kind, before, after }) => (
         <li key={`${kind} ${name}`}>
           <b>{name}</b> {kind}
@@ -174,13 +175,13 @@ function DiffRowsView({ projectId, before, after, diff }: ViewProps & { diff: Di
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
         <Switch
-          label="Only columns that changed"
+          label={t`Only columns that changed`}
           checked={onlyChanged}
           onChange={({ currentTarget }) => setOnlyChanged(currentTarget.checked)}
         />
         <Group gap="xs">
           <Text size="xs" c="dimmed" role="status" className="tabular">
-            {`${formats.number(offset + 1)}–${formats.number(offset + rows.length)} of ${formats.number(total)}`}
+            {t`${formats.number(offset + 1)}–${formats.number(offset + rows.length)} of ${formats.number(total)}`}
           </Text>
           <Button
             variant="default"
@@ -188,7 +189,7 @@ function DiffRowsView({ projectId, before, after, diff }: ViewProps & { diff: Di
             disabled={offset === 0}
             onClick={() => setOffset(Math.max(0, offset - DIFF_PAGE))}
           >
-            Previous
+            {t`Previous`}
           </Button>
           <Button
             variant="default"
@@ -196,7 +197,7 @@ function DiffRowsView({ projectId, before, after, diff }: ViewProps & { diff: Di
             disabled={offset + rows.length >= total}
             onClick={() => setOffset(offset + DIFF_PAGE)}
           >
-            Next
+            {t`Next`}
           </Button>
         </Group>
       </Group>

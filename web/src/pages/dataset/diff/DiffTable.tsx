@@ -1,4 +1,5 @@
 /** The differing rows: added, removed and changed ones, told apart by sign and word as well as by colour. */
+import { t } from '@lingui/core/macro';
 import { VisuallyHidden } from '@mantine/core';
 import { CellText } from '@/components/CellText';
 import { NewText, OldText } from '@/components/ChangePreview';
@@ -12,15 +13,15 @@ export function DiffTable({ columns, lines }: { columns: string[]; lines: DiffLi
   const formats = useFormats();
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={classes.scroller} role="group" aria-label="Differing rows" tabIndex={0}>
+    <div className={classes.scroller} role="group" aria-label={t`Differing rows`} tabIndex={0}>
       <table className={classes.table}>
         <thead>
           <tr>
             <th scope="col" className={classes.mark}>
-              <VisuallyHidden>What happened</VisuallyHidden>
+              <VisuallyHidden>{t`What happened`}</VisuallyHidden>
             </th>
             <th scope="col" className={classes.number}>
-              Row
+              {t`Row`}
             </th>
             {columns.map((column) => (
               <th key={column} scope="col">

@@ -1,4 +1,5 @@
 /** Small charts of a column, drawn as plain SVG: a histogram, and bars of its commonest values. */
+import { t } from '@lingui/core/macro';
 import { CellText } from '@/components/CellText';
 import { useFormats } from '@/components/format';
 import classes from './profile.module.css';
@@ -24,7 +25,7 @@ export function Histogram({ column, counts, labels }: HistogramProps) {
         preserveAspectRatio="none"
         className={classes.histogram}
         role="img"
-        aria-label={`Distribution of ${column} from ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}`}
+        aria-label={t`Distribution of ${column} from ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}`}
       >
         {counts.map((count, index) => {
           const height = count === 0 ? 0 : Math.max(SMALLEST, (count / highest) * HEIGHT);

@@ -1,4 +1,5 @@
 /** What is in one column. */
+import { t } from '@lingui/core/macro';
 import { Badge, Group, Text } from '@mantine/core';
 import { ShieldAlert } from 'lucide-react';
 import { typeName } from '@/components/column-types';
@@ -36,20 +37,20 @@ export function ColumnCard({ column }: { column: ColumnProfile }) {
             key={label}
             size="xs"
             variant="default"
-            title={`Personal data, ${confidence} confidence: ${check}`}
+            title={t`Personal data, ${confidence} confidence: ${check}`}
             leftSection={<ShieldAlert size={10} aria-hidden />}
           >
-            personal: {label}
+            {t`personal: ${label}`}
           </Badge>
         ))}
         {column.unique === true && (
           <Badge size="xs" variant="default">
-            unique
+            {t`unique`}
           </Badge>
         )}
         {column.constant && (
           <Badge size="xs" variant="default">
-            constant
+            {t`constant`}
           </Badge>
         )}
       </Group>
@@ -69,7 +70,7 @@ export function ColumnCard({ column }: { column: ColumnProfile }) {
       </dl>
       {text && text.patterns.length > 0 && (
         <Text size="xs" c="dimmed" className={classes.patterns}>
-          {'Shapes: '}
+          {t`Shapes: `}
           {text.patterns.slice(0, PATTERNS_SHOWN).map(({ shape, share }, index) => (
             <span key={shape}>
               {index > 0 && ', '}
@@ -92,7 +93,7 @@ export function ColumnCard({ column }: { column: ColumnProfile }) {
 function Filled({ filled, rows }: { filled: number; rows: number }) {
   const formats = useFormats();
   const share = rows === 0 ? 1 : filled / rows;
-  const words = `${percent(share, formats)} filled`;
+  const words = t`${percent(share, formats)} filled`;
   return (
     <div className={classes.filled}>
       <div className={classes.filledTrack} aria-hidden>
@@ -117,12 +118,12 @@ export function percent(share: number, formats: Formats): string {
 function factsOf(column: ColumnProfile, formats: Formats): [string, string][] {
   const { distinct, distinct_exact, minimum, maximum, number, outliers, dates } = column;
   const facts: [string, string | null][] = [
-    ['Distinct', `${distinct_exact ? '' : 'about '}${formats.number(distinct)}`],
-    ['Missing', column.nulls > 0 ? formats.number(column.nulls) : null],
-    ['Lowest', minimum],
-    ['Highest', maximum],
-    ['Mean', number?.mean == null || dates ? null : formats.number(number.mean)],
-    ['Outliers', outliers && outliers.rows > 0 ? formats.number(outliers.rows) : null],
+    [t`Distinct`, `${distinct_exact ? '' : t`about `}${formats.number(distinct)}`],
+    [t`Missing`, column.nulls > 0 ? formats.number(column.nulls) : null],
+    [t`Lowest`, minimum],
+    [t`Highest`, maximum],
+    [t`Mean`, number?.mean == null || dates ? null : formats.number(number.mean)],
+    [t`Outliers`, outliers && outliers.rows > 0 ? formats.number(outliers.rows) : null],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== null);
 }

@@ -1,4 +1,6 @@
 /** What is in the dataset: notes, columns, keys, columns that are alike or go together. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Alert, Text } from '@mantine/core';
 import { Info } from 'lucide-react';
 import { useState } from 'react';
@@ -32,8 +34,8 @@ export default function ProfileTab({ dataset }: { dataset: Dataset }) {
     <div style={{ display: 'flex', flexDirection: 'column', gap: '2rem' }}>
       <InsightState insight={profile}>{(found) => <ProfileView profile={found} />}</InsightState>
       <Section
-        title="Columns that go together"
-        description="Each with the measure that suits its columns; weak and doubtful ones are left out."
+        title={t`Columns that go together`}
+        description={t`Each with the measure that suits its columns; weak and doubtful ones are left out.`}
       >
         <InsightState insight={correlations}>
           {(found) => <Associations correlations={found} />}
@@ -49,11 +51,11 @@ function ProfileView({ profile }: { profile: Profile }) {
     <>
       {profile.sampled && (
         <Alert variant="light" icon={<Info size={16} aria-hidden />}>
-          {`From a sample of ${formats.number(profile.profiled_rows)} of ${formats.number(profile.rows)} rows.`}
+          {t`From a sample of ${formats.number(profile.profiled_rows)} of ${formats.number(profile.rows)} rows.`}
         </Alert>
       )}
       {profile.notes.length > 0 && (
-        <Section title="Worth knowing">
+        <Section title={t`Worth knowing`}>
           <ul className={classes.list}>
             {profile.notes.map((note) => (
               <li key={note}>{note}</li>
@@ -61,7 +63,7 @@ function ProfileView({ profile }: { profile: Profile }) {
           </ul>
         </Section>
       )}
-      <Section title="Columns">
+      <Section title={t`Columns`}>
         <div className={classes.cards}>
           {profile.columns.map((column) => (
             <ColumnCard key={column.name} column={column} />
@@ -78,7 +80,7 @@ function KeysAndTwins({ profile: { keys, alike } }: { profile: Profile }) {
   return (
     <>
       {keys.length > 0 && (
-        <Section title="Suggested keys">
+        <Section title={t`Suggested keys`}>
           <ul className={classes.list}>
             {keys.map(({ columns, why }) => (
               <li key={columns.join(' ')}>
@@ -89,12 +91,14 @@ function KeysAndTwins({ profile: { keys, alike } }: { profile: Profile }) {
         </Section>
       )}
       {alike.length > 0 && (
-        <Section title="Columns that are alike">
+        <Section title={t`Columns that are alike`}>
           <ul className={classes.list}>
             {alike.map(({ first, second, relation, share }) => (
               <li key={`${first} ${second}`}>
-                <b>{first}</b> and <b>{second}</b> are {relation} in {percent(share, formats)} of
-                the rows
+                <Trans>
+                  <b>{first}</b> and <b>{second}</b> are {relation} in {percent(share, formats)} of
+                  the rows
+                </Trans>
               </li>
             ))}
           </ul>
@@ -112,7 +116,7 @@ function Associations({ correlations }: { correlations: Correlations }) {
   if (shown.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {`None of the ${formats.number(correlations.pairs_tried)} pairs looked at go together clearly.`}
+        {t`None of the ${formats.number(correlations.pairs_tried)} pairs looked at go together clearly.`}
       </Text>
     );
   }
@@ -140,7 +144,7 @@ function Associations({ correlations }: { correlations: Correlations }) {
       <ShownOf
         shown={shown.length}
         all={found.length}
-        of="pairs of columns"
+        of={t`pairs of columns`}
         onShowAll={() => setWantsAll(true)}
       />
     </>

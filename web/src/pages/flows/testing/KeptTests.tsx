@@ -1,4 +1,5 @@
 /** Tests that run before each deployment. */
+import { t } from '@lingui/core/macro';
 import { ActionIcon, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
@@ -14,9 +15,9 @@ export function KeptTests({ playbook }: { playbook: PlaybookDetail }) {
   const forget = useForgetTest(project.id, playbook.id);
   if (kept.length === 0) return null;
   return (
-    <section aria-label="Kept tests">
+    <section aria-label={t`Kept tests`}>
       <Text size="sm" fw={600}>
-        Run before each deployment
+        {t`Run before each deployment`}
       </Text>
       <ul className={classes.kept}>
         {kept.map(({ id, name }) => (
@@ -26,10 +27,10 @@ export function KeptTests({ playbook }: { playbook: PlaybookDetail }) {
               <ActionIcon
                 variant="subtle"
                 size="sm"
-                aria-label={`Delete the test ${name}`}
+                aria-label={t`Delete the test ${name}`}
                 onClick={() =>
                   forget.mutate(id, {
-                    onSuccess: () => showDone(`Deleted ${name}`),
+                    onSuccess: () => showDone(t`Deleted ${name}`),
                     onError: showFailure,
                   })
                 }

@@ -1,4 +1,5 @@
 /** One step of a test: its output beside that of the last good run; pinned, or paused before. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Stack, Switch, Text, Textarea } from '@mantine/core';
 import { Pin, PinOff } from 'lucide-react';
 import { useState } from 'react';
@@ -25,7 +26,7 @@ export function StepPanel(props: Props) {
   const text = typed ?? JSON.stringify(toPin(props), null, 2);
   const value = read(text);
   return (
-    <section aria-label={`Step ${step}`}>
+    <section aria-label={t`Step ${step}`}>
       <Stack gap="xs">
         <Group gap="xs">
           <Text fw={600}>{title}</Text>
@@ -34,20 +35,23 @@ export function StepPanel(props: Props) {
         {result && (
           <>
             <Text size="sm" c="dimmed">
-              Output
+              {t`Output`}
             </Text>
-            <ValueView label={`Output of ${step}`} value={result.output} />
+            <ValueView label={t`Output of ${step}`} value={result.output} />
             {result.differs && (
               <>
                 <Text size="sm" c="dimmed">
-                  In the last good run
+                  {t`In the last good run`}
                 </Text>
-                <ValueView label={`Output of ${step} in the last good run`} value={result.before} />
+                <ValueView
+                  label={t`Output of ${step} in the last good run`}
+                  value={result.before}
+                />
                 <Text size="sm" c="dimmed">
-                  What differs
+                  {t`What differs`}
                 </Text>
                 <ValueDifference
-                  label={`What differs in ${step}`}
+                  label={t`What differs in ${step}`}
                   before={result.before}
                   after={result.output}
                 />
@@ -56,13 +60,13 @@ export function StepPanel(props: Props) {
           </>
         )}
         <Textarea
-          label="Output to pin, as JSON"
+          label={t`Output to pin, as JSON`}
           autosize
           minRows={1}
           maxRows={8}
           spellCheck={false}
           value={text}
-          error={value === null ? 'This is not JSON.' : null}
+          error={value === null ? t`This is not JSON.` : null}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
         <Group gap="xs">
@@ -77,7 +81,7 @@ export function StepPanel(props: Props) {
               setTyped(null);
             }}
           >
-            {isMocked ? 'Pin this instead' : 'Pin'}
+            {isMocked ? t`Pin this instead` : t`Pin`}
           </Button>
           {isMocked && (
             <Button
@@ -89,12 +93,12 @@ export function StepPanel(props: Props) {
                 setTyped(null);
               }}
             >
-              Unpin
+              {t`Unpin`}
             </Button>
           )}
         </Group>
         <Switch
-          label="Pause before this step"
+          label={t`Pause before this step`}
           checked={isBreakpoint}
           onChange={({ currentTarget }) => onBreakpoint(currentTarget.checked)}
         />

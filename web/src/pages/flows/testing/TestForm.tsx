@@ -1,4 +1,5 @@
 /** What a test starts with: inputs, who answers, whether models are asked, and how far it goes. */
+import { t } from '@lingui/core/macro';
 import { Button, Group, Select, Stack, Switch, Text, Textarea } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
@@ -54,60 +55,60 @@ export function TestForm({ playbook, step, title, isPending, lastTest, onStart }
       {hasInputs && (
         <>
           <Select
-            label="Inputs"
-            description="Made from the schema, edge cases included, or those of a past run."
-            placeholder="Choose"
+            label={t`Inputs`}
+            description={t`Made from the schema, edge cases included, or those of a past run.`}
+            placeholder={t`Choose`}
             searchable
             data={[
               {
-                group: 'Made from the schema',
+                group: t`Made from the schema`,
                 items: samples.map(({ name, is_valid: isValid }, index) => ({
                   value: String(index),
-                  label: isValid ? name : `${name} (refused)`,
+                  label: isValid ? name : t`${name} (refused)`,
                 })),
               },
               {
-                group: 'Of a past run',
+                group: t`Of a past run`,
                 items: runs.map(({ id, created_at: at }) => ({ value: id, label: dateTime(at) })),
               },
             ]}
             onChange={(chosen) => chosen !== null && void take(chosen)}
           />
           <Textarea
-            aria-label="Inputs as JSON"
+            aria-label={t`Inputs as JSON`}
             autosize
             minRows={2}
             maxRows={12}
             spellCheck={false}
             value={text}
-            error={inputs === null ? 'This is not a JSON object.' : null}
+            error={inputs === null ? t`This is not a JSON object.` : null}
             onChange={({ currentTarget }) => setWritten(currentTarget.value)}
           />
         </>
       )}
       <Select
-        label="Outputs of skipped steps"
-        description="A test skips steps that send something or ask a model. Their outputs come from here."
-        placeholder="Made from the schema"
+        label={t`Outputs of skipped steps`}
+        description={t`A test skips steps that send something or ask a model. Their outputs come from here.`}
+        placeholder={t`Made from the schema`}
         clearable
         data={[
-          ...(lastTest === null ? [] : [{ value: lastTest, label: 'The test before' }]),
+          ...(lastTest === null ? [] : [{ value: lastTest, label: t`The test before` }]),
           ...runs
             .filter(({ id, status }) => status === 'done' && id !== lastTest)
-            .map(({ id, created_at: at }) => ({ value: id, label: `Run of ${dateTime(at)}` })),
+            .map(({ id, created_at: at }) => ({ value: id, label: t`Run of ${dateTime(at)}` })),
         ]}
         value={like}
         onChange={setLike}
       />
       <Switch
-        label="Ask models"
-        description={`Spends money. ${price ? runPriceText(price) : ''}`}
+        label={t`Ask models`}
+        description={t`Spends money. ${price ? runPriceText(price) : ''}`}
         checked={isSpending}
         onChange={({ currentTarget }) => setSpending(currentTarget.checked)}
       />
       <Switch
-        label="Ask people"
-        description="Otherwise the test approves and answers by itself."
+        label={t`Ask people`}
+        description={t`Otherwise the test approves and answers by itself.`}
         checked={isAsking}
         onChange={({ currentTarget }) => setAsking(currentTarget.checked)}
       />
@@ -118,7 +119,7 @@ export function TestForm({ playbook, step, title, isPending, lastTest, onStart }
           disabled={inputs === null}
           onClick={() => begin(null)}
         >
-          Test
+          {t`Test`}
         </Button>
         <Button
           variant="default"
@@ -126,12 +127,12 @@ export function TestForm({ playbook, step, title, isPending, lastTest, onStart }
           disabled={inputs === null || step === null || step.includes('/')}
           onClick={() => begin(step)}
         >
-          {step === null ? 'Run to a step' : `Run to ${title ?? step}`}
+          {step === null ? t`Run to a step` : t`Run to ${title ?? step}`}
         </Button>
       </Group>
       {step === null && (
         <Text size="xs" c="dimmed">
-          Choose a step to run to it, to pin its output or to pause before it.
+          {t`Choose a step to run to it, to pin its output or to pause before it.`}
         </Text>
       )}
     </Stack>

@@ -1,4 +1,5 @@
 /** How a test went: its status, where it pauses, which steps differ from the last good run; kept as a test if wanted. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Pin, StepForward } from 'lucide-react';
@@ -26,15 +27,15 @@ export function TestOutcome({ playbook, results, titleOf }: Props) {
   const failed = nodes.filter(({ state }) => state === 'failed').map(({ key }) => titleOf(key));
   const waiting = paused.map(titleOf).join(', ');
   return (
-    <Alert title="Result" role="status">
+    <Alert title={t`Result`} role="status">
       <Stack gap="xs">
         <Group gap="xs">
           <StatusChip status={run.status} />
           <Anchor component={Link} to={projectPath(project.id, 'runs', run.id)} size="sm">
-            Open the run
+            {t`Open the run`}
           </Anchor>
         </Group>
-        {paused.length > 0 && <Text size="sm">It pauses before {waiting}.</Text>}
+        {paused.length > 0 && <Text size="sm">{t`It pauses before ${waiting}.`}</Text>}
         {paused.length === 0 && run.reason !== null && (
           <Text size="sm">
             {failed.length > 0 && <strong>{failed.join(', ')}: </strong>}
@@ -43,10 +44,10 @@ export function TestOutcome({ playbook, results, titleOf }: Props) {
         )}
         <Text size="sm">
           {good === null
-            ? 'There is no good run to compare with yet.'
+            ? t`There is no good run to compare with yet.`
             : differing.length === 0
-              ? 'Every step gave what it gave in the last good run.'
-              : `Other outputs than in the last good run: ${differing.join(', ')}.`}
+              ? t`Every step gave what it gave in the last good run.`
+              : t`Other outputs than in the last good run: ${differing.join(', ')}.`}
         </Text>
         {paused.length > 0 && playbook.may_edit && (
           <Button
@@ -54,14 +55,14 @@ export function TestOutcome({ playbook, results, titleOf }: Props) {
             loading={goOn.isPending}
             onClick={() => goOn.mutate(run.id, { onError: showFailure })}
           >
-            Continue with {waiting}
+            {t`Continue with ${waiting}`}
           </Button>
         )}
         {run.status === 'done' && playbook.may_edit && (
           <Group gap="xs" align="flex-end">
             <TextInput
-              label="Keep as a test"
-              placeholder="Name"
+              label={t`Keep as a test`}
+              placeholder={t`Name`}
               maxLength={200}
               value={name}
               onChange={({ currentTarget }) => setName(currentTarget.value)}
@@ -76,7 +77,7 @@ export function TestOutcome({ playbook, results, titleOf }: Props) {
                   { run: run.id, name },
                   {
                     onSuccess: () => {
-                      showDone(`${name} runs before each deployment`);
+                      showDone(t`${name} runs before each deployment`);
                       setName('');
                     },
                     onError: showFailure,
@@ -84,7 +85,7 @@ export function TestOutcome({ playbook, results, titleOf }: Props) {
                 )
               }
             >
-              Keep
+              {t`Keep`}
             </Button>
           </Group>
         )}

@@ -1,4 +1,5 @@
 /** A flow tested on its drawing: inputs from the schema or a past run, no effects, outputs beside the last good run. */
+import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
@@ -29,7 +30,7 @@ export default function TestPage() {
   const error = playbook.error ?? palette.error;
   if (error) {
     return (
-      <Page title="Test" parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}>
+      <Page title={t`Test`} parent={{ label: t`Flows`, to: projectPath(project.id, 'flows') }}>
         <ErrorState error={error} retry={() => void playbook.refetch()} />
       </Page>
     );
@@ -68,11 +69,11 @@ function TestBench({ playbook, palette }: Props) {
     );
   return (
     <Page
-      title={`Test ${playbook.name}`}
-      description="A test works on a branch of the data. It sends nothing and asks no model unless you say so."
+      title={t`Test ${playbook.name}`}
+      description={t`A test works on a branch of the data. It sends nothing and asks no model unless you say so.`}
       width="full"
       parent={[
-        { label: 'Flows', to: projectPath(project.id, 'flows') },
+        { label: t`Flows`, to: projectPath(project.id, 'flows') },
         { label: playbook.name, to: projectPath(project.id, 'flows', playbook.id) },
       ]}
     >

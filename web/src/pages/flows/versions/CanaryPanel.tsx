@@ -1,4 +1,5 @@
 /** A newer version on a share of the runs. */
+import { t } from '@lingui/core/macro';
 import { Alert, Button, Group, NumberInput, Text } from '@mantine/core';
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
@@ -18,26 +19,26 @@ export function CanaryPanel({ playbook }: { playbook: PlaybookDetail }) {
       <Alert
         mb="md"
         icon={<FlaskConical size={16} aria-hidden />}
-        title={`Revision ${tried.revision} gets ${tried.percent}% of the runs`}
+        title={t`Revision ${tried.revision} gets ${tried.percent}% of the runs`}
       >
         <Group>
           <Text size="sm">
-            All others are of revision {playbook.deployed}. Runs keep the version they began with.
+            {t`All others are of revision ${playbook.deployed ?? ''}. Runs keep the version they began with.`}
           </Text>
           <Button
             size="xs"
             loading={deploy.isPending}
             onClick={() =>
               deploy.mutate(
-                { revision: tried.revision, message: `After a trial on ${tried.percent}%` },
+                { revision: tried.revision, message: t`After a trial on ${tried.percent}%` },
                 {
-                  onSuccess: () => showDone(`Revision ${tried.revision} is deployed`),
+                  onSuccess: () => showDone(t`Revision ${tried.revision} is deployed`),
                   onError: showFailure,
                 },
               )
             }
           >
-            Deploy it for all
+            {t`Deploy it for all`}
           </Button>
           <Button
             size="xs"
@@ -45,12 +46,12 @@ export function CanaryPanel({ playbook }: { playbook: PlaybookDetail }) {
             loading={canary.isPending}
             onClick={() =>
               canary.mutate(null, {
-                onSuccess: () => showDone('The trial has ended'),
+                onSuccess: () => showDone(t`The trial has ended`),
                 onError: showFailure,
               })
             }
           >
-            End the trial
+            {t`End the trial`}
           </Button>
         </Group>
       </Alert>
@@ -60,7 +61,7 @@ export function CanaryPanel({ playbook }: { playbook: PlaybookDetail }) {
   return (
     <Group mb="md" align="flex-end">
       <NumberInput
-        label={`Try revision ${playbook.head} on a share of the runs`}
+        label={t`Try revision ${playbook.head} on a share of the runs`}
         suffix=" %"
         min={1}
         max={99}
@@ -77,13 +78,13 @@ export function CanaryPanel({ playbook }: { playbook: PlaybookDetail }) {
           canary.mutate(
             { revision: playbook.head, percent: Number(percent) },
             {
-              onSuccess: () => showDone(`Revision ${playbook.head} gets ${percent}% of the runs`),
+              onSuccess: () => showDone(t`Revision ${playbook.head} gets ${percent}% of the runs`),
               onError: showFailure,
             },
           )
         }
       >
-        Start the trial
+        {t`Start the trial`}
       </Button>
     </Group>
   );

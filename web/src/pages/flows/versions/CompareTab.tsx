@@ -1,4 +1,5 @@
 /** Two versions side by side: both drawn, with what was added, removed, changed or moved, and every field that differs. */
+import { t } from '@lingui/core/macro';
 import { Group, Select, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -34,13 +35,14 @@ export function CompareTab({ playbook, revisions, language, names }: Props) {
   const after = Number(right ?? newest);
   const choices = revisions.map(({ number, message }) => ({
     value: String(number),
-    label: `${number}. ${message}${number === playbook.deployed ? ' (deployed)' : ''}`,
+    label:
+      number === playbook.deployed ? t`${number}. ${message} (deployed)` : `${number}. ${message}`,
   }));
   return (
     <>
       <Group mb="md">
         <Select
-          label="Before"
+          label={t`Before`}
           w="18rem"
           maw="100%"
           data={choices}
@@ -49,7 +51,7 @@ export function CompareTab({ playbook, revisions, language, names }: Props) {
           onChange={setLeft}
         />
         <Select
-          label="After"
+          label={t`After`}
           w="18rem"
           maw="100%"
           data={choices}
@@ -61,8 +63,8 @@ export function CompareTab({ playbook, revisions, language, names }: Props) {
       {before === after ? (
         <Text size="sm" c="dimmed">
           {revisions.length > 1
-            ? 'Choose two different versions.'
-            : 'There is only one version. Save a change to compare it with this one.'}
+            ? t`Choose two different versions.`
+            : t`There is only one version. Save a change to compare it with this one.`}
         </Text>
       ) : (
         <Compared {...{ playbook, before, after, language, names }} />
@@ -100,8 +102,8 @@ function Compared({ playbook, before, after, language, names }: ComparedProps) {
       <Summary comparison={comparison.data} />
       <div className={classes.sides}>
         {[
-          { revision: old.data, marks: differences.left, title: `Revision ${before}` },
-          { revision: now.data, marks: differences.right, title: `Revision ${after}` },
+          { revision: old.data, marks: differences.left, title: t`Revision ${before}` },
+          { revision: now.data, marks: differences.right, title: t`Revision ${after}` },
         ].map(({ revision, marks, title }) => (
           <section key={title} aria-label={title} className={classes.side}>
             <Text size="sm" fw={600} mb={4}>
@@ -120,13 +122,13 @@ function Compared({ playbook, before, after, language, names }: ComparedProps) {
       </div>
       <Changes differences={differences.all} chosen={chosen} onChoose={setChosen} />
       <Settings fields={comparison.data.settings} />
-      <section aria-label="Pinned parts that differ">
+      <section aria-label={t`Pinned parts that differ`}>
         <Text size="sm" fw={600} mt="md">
-          Pinned parts
+          {t`Pinned parts`}
         </Text>
         <PinChanges
           changes={comparison.data.parts}
-          none="Policies, models, code and all other pinned parts are the same."
+          none={t`Policies, models, code and all other pinned parts are the same.`}
         />
       </section>
     </>
@@ -139,12 +141,12 @@ function Summary({ comparison }: { comparison: Comparison }) {
     .map((state) => [count(state), state] as const)
     .filter(([number]) => number > 0)
     .map(([number, state]) => `${number} ${state}`);
-  const steps = parts.length > 0 ? `Steps: ${parts.join(', ')}.` : 'All steps are the same.';
+  const steps = parts.length > 0 ? t`Steps: ${parts.join(', ')}.` : t`All steps are the same.`;
   const settings =
-    comparison.settings.length > 0 ? ` Settings: ${comparison.settings.length} changed.` : '';
+    comparison.settings.length > 0 ? t` Settings: ${comparison.settings.length} changed.` : '';
   const placed =
     comparison.placed.length > 0
-      ? ` ${comparison.placed.length} drawn elsewhere, which changes nothing about what runs.`
+      ? t` ${comparison.placed.length} drawn elsewhere, which changes nothing about what runs.`
       : '';
   return (
     <Text size="sm" mb="sm" role="status">
@@ -164,7 +166,7 @@ interface ChangesProps {
 function Changes({ differences, chosen, onChoose }: ChangesProps) {
   if (differences.length === 0) return null;
   return (
-    <section aria-label="Steps that differ">
+    <section aria-label={t`Steps that differ`}>
       <ul className={classes.changes}>
         {differences.map((each) => (
           <li key={`${each.state} ${each.key}`} data-state={each.state}>
@@ -187,9 +189,9 @@ function Changes({ differences, chosen, onChoose }: ChangesProps) {
 function Settings({ fields }: { fields: readonly FieldChange[] }) {
   if (fields.length === 0) return null;
   return (
-    <section aria-label="Settings that differ">
+    <section aria-label={t`Settings that differ`}>
       <Text size="sm" fw={600} mt="md">
-        Settings
+        {t`Settings`}
       </Text>
       <Fields fields={fields} />
     </section>

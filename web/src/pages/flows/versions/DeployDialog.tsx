@@ -1,4 +1,5 @@
 /** Deploys a version: with a message, after its checks, with a look at what it pins. */
+import { t } from '@lingui/core/macro';
 import { Modal, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
@@ -35,21 +36,24 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
       { revision, message, despite_tests: differs },
       {
         onSuccess: () => {
-          showDone(`Revision ${revision} is deployed`);
+          showDone(t`Revision ${revision} is deployed`);
           onClose();
         },
       },
     );
   };
   return (
-    <Modal opened onClose={onClose} title={`Deploy ${playbook.name}`} size="lg">
+    <Modal opened onClose={onClose} title={t`Deploy ${playbook.name}`} size="lg">
       <form onSubmit={send}>
         <Stack>
           <Select
-            label="Version"
+            label={t`Version`}
             data={revisions.map(({ number, message: said }) => ({
               value: String(number),
-              label: `${number}. ${said}${number === playbook.deployed ? ' (deployed)' : ''}`,
+              label:
+                number === playbook.deployed
+                  ? t`${number}. ${said} (deployed)`
+                  : `${number}. ${said}`,
             }))}
             value={String(revision)}
             allowDeselect={false}
@@ -59,8 +63,8 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
             {...{ playbookId: playbook.id, revisions, deployed: playbook.deployed, revision }}
           />
           <TextInput
-            label="Message"
-            description="Why, for the list of deployments."
+            label={t`Message`}
+            description={t`Why, for the list of deployments.`}
             maxLength={400}
             value={message}
             onChange={({ currentTarget }) => setMessage(currentTarget.value)}
@@ -71,7 +75,7 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
             <>
               <div>
                 <Text size="sm" fw={600}>
-                  Checks
+                  {t`Checks`}
                 </Text>
                 <ul className={classes.list}>
                   {ready.data.checks.map((finding, index) => (
@@ -83,12 +87,12 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
               </div>
               <div>
                 <Text size="sm" fw={600}>
-                  {ready.data.pins.length} parts are pinned by hash
+                  {t`${ready.data.pins.length} parts are pinned by hash`}
                 </Text>
                 {playbook.deployed !== null && (
                   <PinChanges
                     changes={ready.data.changed}
-                    none="All parts are as in the version that runs now."
+                    none={t`All parts are as in the version that runs now.`}
                   />
                 )}
               </div>
@@ -96,7 +100,7 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
           )}
           <FormError error={deploy.error} />
           <FormFooter
-            submit={differs ? 'Deploy despite the tests' : `Deploy revision ${revision}`}
+            submit={differs ? t`Deploy despite the tests` : t`Deploy revision ${revision}`}
             isPending={deploy.isPending}
             isDisabled={ready.data?.may_deploy !== true}
             onCancel={onClose}
@@ -108,9 +112,9 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
 }
 
 const LOOKS = {
-  passed: { word: 'Passed', icon: CircleCheck, tone: 'good' },
-  warning: { word: 'Warning', icon: TriangleAlert, tone: 'wait' },
-  failed: { word: 'Failed', icon: CircleX, tone: 'bad' },
+  passed: { word: t`Passed`, icon: CircleCheck, tone: 'good' },
+  warning: { word: t`Warning`, icon: TriangleAlert, tone: 'wait' },
+  failed: { word: t`Failed`, icon: CircleX, tone: 'bad' },
 } as const;
 
 export function FindingLine({ finding }: { finding: Finding }) {

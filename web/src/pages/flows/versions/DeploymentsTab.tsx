@@ -1,4 +1,5 @@
 /** The deployments of a flow, newest first: who deployed what and why, what each pins, and the way back. */
+import { t } from '@lingui/core/macro';
 import { Button, Skeleton, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { CircleCheck, FlaskConical, Rocket, Undo2 } from 'lucide-react';
@@ -23,9 +24,9 @@ import { PinChanges, PinTable } from './Pins';
 import classes from './versions.module.css';
 
 const WAYS: Record<Deployment['kind'], string> = {
-  deploy: 'Deployed',
-  rollback: 'Rolled back to',
-  canary: 'Tried on a share of the runs:',
+  deploy: t`Deployed`,
+  rollback: t`Rolled back to`,
+  canary: t`Tried on a share of the runs:`,
   shadow: 'Ran in shadow:',
 };
 
@@ -42,8 +43,8 @@ export function DeploymentsTab({ playbook }: { playbook: PlaybookDetail }) {
   const found = itemsOf(query.data);
   if (found.length === 0) {
     return (
-      <EmptyState icon={Rocket} title="No deployments yet">
-        Deploy a version; then people and triggers run it.
+      <EmptyState icon={Rocket} title={t`No deployments yet`}>
+        {t`Deploy a version; then people and triggers run it.`}
       </EmptyState>
     );
   }
@@ -60,7 +61,7 @@ export function DeploymentsTab({ playbook }: { playbook: PlaybookDetail }) {
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Show older ones
+          {t`Show older ones`}
         </Button>
       )}
     </Stack>
@@ -83,23 +84,23 @@ function Line({ deployment, playbook }: LineProps) {
     <li className={classes.deployment}>
       <div className={classes.grow}>
         <Text size="sm" fw={600}>
-          {deployment.number}. {WAYS[deployment.kind]} revision {deployment.revision}
+          {t`${deployment.number}. ${WAYS[deployment.kind]} revision ${deployment.revision}`}
         </Text>
         {deployment.message !== '' && <Text size="sm">{deployment.message}</Text>}
         <Text size="xs" c="dimmed">
-          {nameOf(deployment.author) ?? 'Somebody who left'}{' '}
+          {nameOf(deployment.author) ?? t`Somebody who left`}{' '}
           <RelativeTime value={deployment.created_at} />
         </Text>
       </div>
-      {isInForce && <Chip word="In force" icon={CircleCheck} tone="good" />}
-      {isTried && <Chip word="On trial" icon={FlaskConical} tone="busy" />}
+      {isInForce && <Chip word={t`In force`} icon={CircleCheck} tone="good" />}
+      {isTried && <Chip word={t`On trial`} icon={FlaskConical} tone="busy" />}
       <Button
         variant="subtle"
         size="compact-sm"
         aria-expanded={opened}
         onClick={() => setOpened(!opened)}
       >
-        What it pins
+        {t`What it pins`}
       </Button>
       {playbook.may_edit && !isInForce && !TRIED.has(deployment.kind) && (
         <Button
@@ -109,12 +110,12 @@ function Line({ deployment, playbook }: LineProps) {
           loading={back.isPending}
           onClick={() =>
             back.mutate(deployment.number, {
-              onSuccess: () => showDone(`Deployment ${deployment.number} is in force again`),
+              onSuccess: () => showDone(t`Deployment ${deployment.number} is in force again`),
               onError: showFailure,
             })
           }
         >
-          Go back to deployment {deployment.number}
+          {t`Go back to deployment ${deployment.number}`}
         </Button>
       )}
       {opened && <Details playbookId={playbook.id} number={deployment.number} />}
@@ -132,14 +133,14 @@ function Details({ playbookId, number }: { playbookId: string; number: number })
     <Stack gap="sm" className={classes.details ?? ''}>
       <div>
         <Text size="sm" fw={600}>
-          Changed since this deployment
+          {t`Changed since this deployment`}
         </Text>
-        <PinChanges changes={drift} none="Every part is still what it was." />
+        <PinChanges changes={drift} none={t`Every part is still what it was.`} />
       </div>
       <PinTable pins={pins} />
       <div>
         <Text size="sm" fw={600}>
-          Checks when it was deployed
+          {t`Checks when it was deployed`}
         </Text>
         <ul className={classes.list}>
           {checks.map((finding, index) => (

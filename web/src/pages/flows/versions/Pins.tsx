@@ -1,20 +1,21 @@
 /** Parts that a deployment pins, and which of them differ. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import type { ChangedPin, Pin } from '@/api/deployments';
 import { Hash } from '@/components/Hash';
 import classes from './versions.module.css';
 
 const KINDS: Record<string, string> = {
-  graph: 'Graph',
-  flow: 'Called flow',
-  prompt: 'Prompt',
-  policy: 'Policy',
-  agent: 'Agent',
-  skill: 'Skill',
-  tool: 'Tool',
-  connection: 'Connection',
-  model: 'Model',
-  code: 'Code',
+  graph: t`Graph`,
+  flow: t`Called flow`,
+  prompt: t`Prompt`,
+  policy: t`Policy`,
+  agent: t`Agent`,
+  skill: t`Skill`,
+  tool: t`Tool`,
+  connection: t`Connection`,
+  model: t`Model`,
+  code: t`Code`,
 };
 
 const kindOf = (kind: string) => KINDS[kind] ?? kind;
@@ -23,9 +24,9 @@ const versionOf = (pin: Pin | null) =>
 
 /** The version as people call it; parts that are told apart by their hash alone have none. */
 function versionText({ kind, version }: Pin): string {
-  if (kind === 'graph' || kind === 'flow') return `Revision ${version}`;
+  if (kind === 'graph' || kind === 'flow') return t`Revision ${version}`;
   if (kind === 'policy' && version !== '')
-    return version === '0' ? 'Default' : `Revision ${version}`;
+    return version === '0' ? t`Default` : t`Revision ${version}`;
   return version;
 }
 
@@ -38,10 +39,10 @@ function sidesOf({ before, after }: ChangedPin): string {
 
 /** What a pin means for runs of the deployment. */
 function effectOf({ kind, fixed }: Pin): string {
-  if (!fixed) return 'The current one. Changes are listed above.';
-  if (kind === 'policy') return 'The stricter of this and the current one.';
-  if (kind === 'model') return 'Exactly this. The step fails if it is no longer set up.';
-  return 'Exactly this.';
+  if (!fixed) return t`The current one. Changes are listed above.`;
+  if (kind === 'policy') return t`The stricter of this and the current one.`;
+  if (kind === 'model') return t`Exactly this. The step fails if it is no longer set up.`;
+  return t`Exactly this.`;
 }
 
 export function PinChanges({ changes, none }: { changes: readonly ChangedPin[]; none: string }) {
@@ -66,12 +67,12 @@ export function PinChanges({ changes, none }: { changes: readonly ChangedPin[]; 
 export function PinTable({ pins }: { pins: readonly Pin[] }) {
   return (
     <table className={classes.pins}>
-      <caption className={classes.caption}>Pinned parts</caption>
+      <caption className={classes.caption}>{t`Pinned parts`}</caption>
       <thead>
         <tr>
-          <th scope="col">Part</th>
-          <th scope="col">Version</th>
-          <th scope="col">What runs use</th>
+          <th scope="col">{t`Part`}</th>
+          <th scope="col">{t`Version`}</th>
+          <th scope="col">{t`What runs use`}</th>
         </tr>
       </thead>
       <tbody>

@@ -1,4 +1,5 @@
 /** Runs that are over, to be run again: with the same version or the deployed one, from the start, a step or where each failed. */
+import { plural, t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Radio, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -49,13 +50,13 @@ export function RunsTab({ playbook, language }: Props) {
   const columns: Column<PlaybookRun>[] = [
     {
       id: 'chosen',
-      header: 'Chosen',
+      header: t`Chosen`,
       quietHeader: true,
       width: '3rem',
       cell: (run) => (
         <input
           type="checkbox"
-          aria-label={`Run ${run.id} again`}
+          aria-label={t`Run ${run.id} again`}
           checked={chosen.has(run.id)}
           onChange={({ currentTarget }) => choose(run.id, currentTarget.checked)}
         />
@@ -63,7 +64,7 @@ export function RunsTab({ playbook, language }: Props) {
     },
     {
       id: 'when',
-      header: 'Started',
+      header: t`Started`,
       cell: (run) => (
         <Anchor component={Link} to={projectPath(project.id, 'runs', run.id)} size="sm">
           <RelativeTime value={run.created_at} />
@@ -72,12 +73,12 @@ export function RunsTab({ playbook, language }: Props) {
     },
     {
       id: 'status',
-      header: 'Status',
+      header: t`Status`,
       width: '11rem',
       cell: (run) => <StatusChip status={run.status} title={run.reason ?? undefined} />,
     },
-    { id: 'revision', header: 'Revision', width: '7rem', cell: (run) => run.revision ?? '–' },
-    { id: 'reason', header: 'Why', hideBelow: 'md', cell: (run) => run.reason ?? '' },
+    { id: 'revision', header: t`Revision`, width: '7rem', cell: (run) => run.revision ?? '–' },
+    { id: 'reason', header: t`Why`, hideBelow: 'md', cell: (run) => run.reason ?? '' },
   ];
   const send = () =>
     retry.mutate(
@@ -92,7 +93,9 @@ export function RunsTab({ playbook, language }: Props) {
           const begun = items.filter(({ run }) => run !== null).length;
           const refused = items.filter(({ problem }) => problem !== null);
           if (begun > 0)
-            showDone(begun === 1 ? 'The run has started' : `${begun} runs have started`);
+            showDone(
+              plural(begun, { one: `The run has started`, other: `${begun} runs have started` }),
+            );
           const [first] = refused;
           if (first) showFailure(new Error(first.problem ?? ''));
           setChosen(new Set(refused.map(({ source }) => source)));
@@ -103,25 +106,25 @@ export function RunsTab({ playbook, language }: Props) {
     <Stack>
       {playbook.may_run && over.length > 0 && (
         <Group align="flex-end" gap="xl">
-          <Radio.Group label="Version" value={version} onChange={(next) => setVersion(next)}>
+          <Radio.Group label={t`Version`} value={version} onChange={(next) => setVersion(next)}>
             <Group gap="md" mt={4}>
-              <Radio value="same" label="The same as before" />
+              <Radio value="same" label={t`The same as before`} />
               <Radio
                 value="deployed"
-                label={playbook.deployed === null ? 'Newest' : `Deployed (${playbook.deployed})`}
+                label={playbook.deployed === null ? t`Newest` : t`Deployed (${playbook.deployed})`}
               />
             </Group>
           </Radio.Group>
           <Select
-            label="From (earlier outcomes are kept)"
+            label={t`From (earlier outcomes are kept)`}
             w="18rem"
             maw="100%"
             allowDeselect={false}
             searchable={steps.length > 10}
             data={[
-              { value: START, label: 'The start' },
-              { value: FAILURE, label: 'The step that failed' },
-              ...(steps.length > 0 ? [{ group: 'Steps', items: steps }] : []),
+              { value: START, label: t`The start` },
+              { value: FAILURE, label: t`The step that failed` },
+              ...(steps.length > 0 ? [{ group: t`Steps`, items: steps }] : []),
             ]}
             value={from}
             onChange={(next) => setWanted(next ?? START)}
@@ -132,27 +135,28 @@ export function RunsTab({ playbook, language }: Props) {
             loading={retry.isPending}
             onClick={send}
           >
-            {chosen.size > 1 ? `Run ${chosen.size} again` : 'Run again'}
+            {chosen.size > 1 ? t`Run ${chosen.size} again` : t`Run again`}
           </Button>
           {failed.length > 0 && (
             <Button variant="default" onClick={() => setChosen(new Set(failed))}>
-              {failed.length === 1
-                ? 'Choose the one that failed'
-                : `Choose all ${failed.length} that failed`}
+              {plural(failed.length, {
+                one: `Choose the one that failed`,
+                other: `Choose all ${failed.length} that failed`,
+              })}
             </Button>
           )}
         </Group>
       )}
       <FormError error={retry.error} />
       <DataTable
-        label="Runs that are over"
+        label={t`Runs that are over`}
         columns={columns}
         query={query}
         rowKey={(run) => run.id}
         filter={({ status }) => isFinal(status)}
         empty={
-          <EmptyState icon={Play} title="No run is over yet">
-            <Text size="sm">Runs show here once they have ended.</Text>
+          <EmptyState icon={Play} title={t`No run is over yet`}>
+            <Text size="sm">{t`Runs show here once they have ended.`}</Text>
           </EmptyState>
         }
       />

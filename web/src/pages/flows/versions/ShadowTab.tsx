@@ -1,4 +1,5 @@
 /** A version in the shadow of the deployed one: started, ended, and run by run what differs. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,11 +24,11 @@ import { showDone, showFailure } from '@/components/undo';
 import classes from './versions.module.css';
 
 const KINDS: Record<ShadowComparison['differences'][number]['kind'], string> = {
-  end: 'How it ended',
-  output: 'Output of the run',
-  step: 'Output of step',
-  call: 'Call',
-  agent: 'Agent',
+  end: t`How it ended`,
+  output: t`Output of the run`,
+  step: t`Output of step`,
+  call: t`Call`,
+  agent: t`Agent`,
 };
 
 const LOOK_AGAIN = 5_000;
@@ -51,18 +52,18 @@ export function ShadowTab({ playbook }: { playbook: PlaybookDetail }) {
     <Stack>
       {shadow !== null && (
         <Text fw={600} role="status">
-          Revision {shadow.revision}: {shadow.equal} of {shadow.compared} runs equal
-          {shadow.under_way > 0 && `, ${shadow.under_way} under way`}
-          {shadow.failed > 0 && `, ${shadow.failed} not comparable`}
-          {isOver ? '. It has ended.' : ` (${shadow.percent}% of the runs).`}
+          {t`Revision ${shadow.revision}: ${shadow.equal} of ${shadow.compared} runs equal`}
+          {shadow.under_way > 0 && t`, ${shadow.under_way} under way`}
+          {shadow.failed > 0 && t`, ${shadow.failed} not comparable`}
+          {isOver ? t`. It has ended.` : t` (${shadow.percent}% of the runs).`}
         </Text>
       )}
       {playbook.may_edit && playbook.state === 'active' && (
         <Controls playbook={playbook} isOver={isOver} />
       )}
       {shadow === null ? (
-        <EmptyState icon={Copy} title="No version ran in shadow yet">
-          Run another version beside the deployed one. It sends nothing and changes nothing.
+        <EmptyState icon={Copy} title={t`No version ran in shadow yet`}>
+          {t`Run another version beside the deployed one. It sends nothing and changes nothing.`}
         </EmptyState>
       ) : (
         <Comparisons playbook={playbook} isLive={isUnderWay(shadow)} />
@@ -84,12 +85,12 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
           loading={change.isPending}
           onClick={() =>
             change.mutate(null, {
-              onSuccess: () => showDone('The shadow has ended'),
+              onSuccess: () => showDone(t`The shadow has ended`),
               onError: showFailure,
             })
           }
         >
-          End the shadow
+          {t`End the shadow`}
         </Button>
       </Group>
     );
@@ -98,7 +99,7 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
   return (
     <Group align="flex-end">
       <NumberInput
-        label={`Repeat runs with revision ${playbook.head}, without effects`}
+        label={t`Repeat runs with revision ${playbook.head}, without effects`}
         suffix=" %"
         min={1}
         max={100}
@@ -108,7 +109,7 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
       />
       <Switch
         mb="xs"
-        label="Its agents may ask models, which costs money"
+        label={t`Its agents may ask models, which costs money`}
         checked={spend}
         onChange={({ currentTarget }) => setSpend(currentTarget.checked)}
       />
@@ -119,13 +120,13 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
           change.mutate(
             { revision: playbook.head, percent: Number(percent), spend },
             {
-              onSuccess: () => showDone(`Revision ${playbook.head} runs in shadow`),
+              onSuccess: () => showDone(t`Revision ${playbook.head} runs in shadow`),
               onError: showFailure,
             },
           )
         }
       >
-        Start the shadow
+        {t`Start the shadow`}
       </Button>
     </Group>
   );
@@ -142,45 +143,45 @@ function Comparisons({ playbook, isLive }: { playbook: PlaybookDetail; isLive: b
   const columns: Column<ShadowComparison>[] = [
     {
       id: 'live',
-      header: 'Live run',
+      header: t`Live run`,
       width: '9rem',
       cell: (item) => runLink(item.live_id, <RelativeTime value={item.live_ended_at} />),
     },
-    { id: 'outcome', header: 'Outcome', width: '9rem', cell: (item) => <Outcome item={item} /> },
+    { id: 'outcome', header: t`Outcome`, width: '9rem', cell: (item) => <Outcome item={item} /> },
     {
       id: 'shadow',
-      header: 'Shadow',
+      header: t`Shadow`,
       width: '7rem',
-      cell: (item) => (item.shadow_id === null ? '–' : runLink(item.shadow_id, 'Open')),
+      cell: (item) => (item.shadow_id === null ? '–' : runLink(item.shadow_id, t`Open`)),
     },
     {
       id: 'time',
-      header: 'Seconds, live → shadow',
+      header: t`Seconds, live → shadow`,
       hideBelow: 'md',
       cell: (item) => `${item.live_seconds ?? '–'} → ${item.shadow_seconds ?? '–'}`,
     },
     {
       id: 'cost',
-      header: 'Dollars, live → shadow',
+      header: t`Dollars, live → shadow`,
       hideBelow: 'md',
       cell: (item) => `${item.live_usd ?? '–'} → ${item.shadow_usd ?? '–'}`,
     },
     {
       id: 'differences',
-      header: 'What differs',
+      header: t`What differs`,
       ownLine: true,
       cell: (item) => <Differences item={item} />,
     },
   ];
   return (
     <DataTable
-      label="Runs beside their shadows"
+      label={t`Runs beside their shadows`}
       columns={columns}
       query={query}
       rowKey={(item) => item.live_id}
       empty={
-        <EmptyState icon={Hourglass} title="No run has ended since">
-          Each run of the deployed version shows here once it and its shadow have ended.
+        <EmptyState icon={Hourglass} title={t`No run has ended since`}>
+          {t`Each run of the deployed version shows here once it and its shadow have ended.`}
         </EmptyState>
       }
     />
@@ -188,12 +189,12 @@ function Comparisons({ playbook, isLive }: { playbook: PlaybookDetail; isLive: b
 }
 
 function Outcome({ item }: { item: ShadowComparison }) {
-  if (item.state === 'failed') return <Chip word="Not comparable" icon={CircleX} tone="bad" />;
-  if (item.equal === null) return <Chip word="Under way" icon={Hourglass} tone="busy" />;
+  if (item.state === 'failed') return <Chip word={t`Not comparable`} icon={CircleX} tone="bad" />;
+  if (item.equal === null) return <Chip word={t`Under way`} icon={Hourglass} tone="busy" />;
   return item.equal ? (
-    <Chip word="Equal" icon={CircleCheck} tone="good" />
+    <Chip word={t`Equal`} icon={CircleCheck} tone="good" />
   ) : (
-    <Chip word="Different" icon={CircleX} tone="bad" />
+    <Chip word={t`Different`} icon={CircleX} tone="bad" />
   );
 }
 
@@ -207,10 +208,10 @@ function Differences({ item }: { item: ShadowComparison }) {
             {placeOf(each)}
           </Text>
           <Text size="sm" className={classes.value}>
-            Live: {each.live || 'nothing'}
+            {t`Live: ${each.live || t`nothing`}`}
           </Text>
           <Text size="sm" className={classes.value}>
-            Shadow: {each.shadow || 'nothing'}
+            {t`Shadow: ${each.shadow || t`nothing`}`}
           </Text>
         </section>
       ))}

@@ -1,4 +1,5 @@
 /** The versions of one flow: compared on the canvas, deployed with checks, rolled back, tried on a share of its runs. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,10 +24,10 @@ import { RunsTab } from './RunsTab';
 import { ShadowTab } from './ShadowTab';
 
 const TABS = [
-  { id: 'compare', label: 'Compare' },
-  { id: 'deployments', label: 'Deployments' },
-  { id: 'shadow', label: 'Shadow' },
-  { id: 'runs', label: 'Run again' },
+  { id: 'compare', label: t`Compare` },
+  { id: 'deployments', label: t`Deployments` },
+  { id: 'shadow', label: t`Shadow` },
+  { id: 'runs', label: t`Run again` },
 ] as const;
 
 export default function VersionsPage() {
@@ -42,7 +43,7 @@ export default function VersionsPage() {
   const error = playbook.error ?? revisions.error ?? palette.error;
   if (error) {
     return (
-      <Page title="Versions" parent={{ label: 'Flows', to: flows }}>
+      <Page title={t`Versions`} parent={{ label: t`Flows`, to: flows }}>
         <ErrorState error={error} retry={() => void playbook.refetch()} />
       </Page>
     );
@@ -53,15 +54,17 @@ export default function VersionsPage() {
   const isDeployed = card.deployed === card.head;
   const state =
     card.deployed === null
-      ? 'No version is deployed yet.'
-      : `Revision ${card.deployed} is deployed${isDeployed ? '.' : `; the newest is ${card.head}.`}`;
+      ? t`No version is deployed yet.`
+      : isDeployed
+        ? t`Revision ${card.deployed} is deployed.`
+        : t`Revision ${card.deployed} is deployed; the newest is ${card.head}.`;
   return (
     <Page
-      title={`Versions of ${card.name}`}
+      title={t`Versions of ${card.name}`}
       description={state}
       width="full"
       parent={[
-        { label: 'Flows', to: flows },
+        { label: t`Flows`, to: flows },
         { label: card.name, to: projectPath(project.id, 'flows', card.id) },
       ]}
       actions={
@@ -71,7 +74,7 @@ export default function VersionsPage() {
             size="sm"
             to={projectPath(project.id, 'overview', 'flow', `playbook%3A${card.id}`)}
           >
-            Figures by version
+            {t`Figures by version`}
           </Anchor>
           {card.may_edit && (
             <>
@@ -83,16 +86,16 @@ export default function VersionsPage() {
                   onClick={() =>
                     back.mutate(null, {
                       onSuccess: ({ deployed }) =>
-                        showDone(`Revision ${deployed} is deployed again`),
+                        showDone(t`Revision ${deployed ?? ''} is deployed again`),
                       onError: showFailure,
                     })
                   }
                 >
-                  Roll back to revision {card.previous}
+                  {t`Roll back to revision ${card.previous}`}
                 </Button>
               )}
               <Button leftSection={<Rocket size={14} aria-hidden />} onClick={dialog.open}>
-                Deploy…
+                {t`Deploy…`}
               </Button>
             </>
           )}

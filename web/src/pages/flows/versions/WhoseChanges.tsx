@@ -1,4 +1,5 @@
 /** Whose changes go out with a deployment: everybody who saved a revision since the one that runs. */
+import { plural, t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { usePersonName } from '@/api/members';
@@ -26,21 +27,25 @@ export function WhoseChanges({ playbookId, ...props }: Between & { playbookId: s
   const nameOf = usePersonName(project.id);
   const drafts = useQuery(draftsQuery(project.id, playbookId)).data ?? [];
   const authors = authorsBetween(props);
-  const told = authors.map(
-    ([author, count]) =>
-      `${nameOf(author) ?? 'somebody who left'} (${count} ${count === 1 ? 'revision' : 'revisions'})`,
+  const told = authors.map(([author, count]) =>
+    plural(count, {
+      one: `${nameOf(author) ?? t`somebody who left`} (${count} revision)`,
+      other: `${nameOf(author) ?? t`somebody who left`} (${count} revisions)`,
+    }),
   );
-  const unsaved = drafts.map(({ user_id }) => nameOf(user_id) ?? 'somebody who left');
+  const unsaved = drafts.map(({ user_id }) => nameOf(user_id) ?? t`somebody who left`);
   const isBack = props.deployed !== null && props.revision < props.deployed;
   return (
     <>
       {told.length > 0 && (
         <Text size="sm">
-          {isBack ? 'This takes back changes by' : 'This deploys changes by'} {told.join(', ')}.
+          {isBack
+            ? t`This takes back changes by ${told.join(', ')}.`
+            : t`This deploys changes by ${told.join(', ')}.`}
         </Text>
       )}
       {unsaved.length > 0 && (
-        <Text size="sm">Drafts that are not saved stay out of it: {unsaved.join(', ')}.</Text>
+        <Text size="sm">{t`Drafts that are not saved stay out of it: ${unsaved.join(', ')}.`}</Text>
       )}
     </>
   );

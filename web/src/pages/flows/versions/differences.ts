@@ -1,4 +1,5 @@
 /** What differs between two versions, for each side of the drawing. */
+import { t } from '@lingui/core/macro';
 import type { Comparison, FieldChange } from '@/api/deployments';
 
 export type DifferenceState = 'added' | 'removed' | 'changed' | 'moved' | 'rewired';
@@ -25,7 +26,7 @@ export function differencesOf(comparison: Comparison): {
     ({ key, title, state, from_key: from, fields }) => {
       if (state !== 'added') left.set(from ?? key, state);
       if (state !== 'removed') right.set(key, state);
-      const word = state === 'moved' && from !== null ? `moved here from ${from}` : state;
+      const word = state === 'moved' && from !== null ? t`moved here from ${from}` : state;
       return { key, title, state, word, fields };
     },
   );
@@ -36,7 +37,7 @@ export function differencesOf(comparison: Comparison): {
   for (const key of rewired) {
     left.set(key, 'rewired');
     right.set(key, 'rewired');
-    all.push({ key, title: key, state: 'rewired', word: 'connected otherwise', fields: [] });
+    all.push({ key, title: key, state: 'rewired', word: t`connected otherwise`, fields: [] });
   }
   return { left, right, all };
 }

@@ -1,4 +1,5 @@
 /** What is in a file, small: the top of a page, the drawing, the first rows or lines. */
+import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { ApiError } from '@/api/errors';
@@ -52,7 +53,7 @@ export default function FilePreview({ artifact, address }: Props) {
       return (
         <iframe
           className={classes.miniature}
-          title={`Beginning of ${artifact.name}`}
+          title={t`Beginning of ${artifact.name}`}
           sandbox=""
           srcDoc={data.html}
           tabIndex={-1}

@@ -1,4 +1,5 @@
 /** What a file that a run made is, and which of several a person came for. */
+import { t } from '@lingui/core/macro';
 import {
   ChartColumn,
   File,
@@ -15,15 +16,15 @@ export type FileKind =
 
 /** In the order in which people look for them: what is written for readers comes first. */
 export const KINDS: Record<FileKind, { word: string; icon: LucideIcon }> = {
-  page: { word: 'Report', icon: FileText },
-  document: { word: 'Document', icon: FileText },
-  workbook: { word: 'Workbook', icon: FileSpreadsheet },
-  chart: { word: 'Chart', icon: ChartColumn },
-  picture: { word: 'Picture', icon: Image },
-  drawing: { word: 'Drawing', icon: Image },
-  table: { word: 'Table', icon: Table2 },
-  text: { word: 'Text', icon: FileText },
-  other: { word: 'File', icon: File },
+  page: { word: t`Report`, icon: FileText },
+  document: { word: t`Document`, icon: FileText },
+  workbook: { word: t`Workbook`, icon: FileSpreadsheet },
+  chart: { word: t`Chart`, icon: ChartColumn },
+  picture: { word: t`Picture`, icon: Image },
+  drawing: { word: t`Drawing`, icon: Image },
+  table: { word: t`Table`, icon: Table2 },
+  text: { word: t`Text`, icon: FileText },
+  other: { word: t`File`, icon: File },
 };
 const ORDER = Object.keys(KINDS) as FileKind[];
 

@@ -1,4 +1,5 @@
 /** The beginning of a workbook or a document, read in the browser: both are zipped XML. */
+import { t } from '@lingui/core/macro';
 
 /** A part that unpacks to more is not shown. */
 const LARGEST_PART = 8_000_000;
@@ -16,11 +17,11 @@ interface Entry {
 function entriesOf(view: DataView): Map<string, Entry> {
   let end = view.byteLength - 22;
   while (end >= 0 && view.getUint32(end, true) !== END_OF_DIRECTORY) end -= 1;
-  if (end < 0) throw new Error('This is not a zip file.');
+  if (end < 0) throw new Error(t`This is not a zip file.`);
   const found = new Map<string, Entry>();
   let at = view.getUint32(end + 16, true);
   for (let left = view.getUint16(end + 10, true); left > 0; left -= 1) {
-    if (view.getUint32(at, true) !== DIRECTORY_ENTRY) throw new Error('The file is damaged.');
+    if (view.getUint32(at, true) !== DIRECTORY_ENTRY) throw new Error(t`The file is damaged.`);
     const nameLength = view.getUint16(at + 28, true);
     const name = new TextDecoder().decode(
       new Uint8Array(view.buffer, view.byteOffset + at + 46, nameLength),
@@ -37,7 +38,7 @@ function entriesOf(view: DataView): Map<string, Entry> {
 }
 
 async function unpack(view: DataView, { method, packed, size, offset }: Entry): Promise<string> {
-  if (size > LARGEST_PART) throw new Error('The file is too large to show.');
+  if (size > LARGEST_PART) throw new Error(t`The file is too large to show.`);
   const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
   const bytes = new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset + start, packed);
   if (method === 0) return new TextDecoder().decode(bytes);
@@ -51,7 +52,7 @@ async function unpack(view: DataView, { method, packed, size, offset }: Entry): 
     // What the directory says of the size may be wrong.
     if (text.length > LARGEST_PART) {
       await reader.cancel();
-      throw new Error('The file is too large to show.');
+      throw new Error(t`The file is too large to show.`);
     }
   }
 }
@@ -84,7 +85,7 @@ function columnOf(place: string): number {
 export async function firstCells(file: ArrayBuffer, rows: number, columns: number) {
   const open = opener(file);
   const sheet = await open('xl/worksheets/sheet1.xml');
-  if (sheet === null) throw new Error('The workbook has no sheet.');
+  if (sheet === null) throw new Error(t`The workbook has no sheet.`);
   const shared = await open('xl/sharedStrings.xml');
   const words = shared === null ? [] : tags(shared, 'si').map((each) => textOf(each, 't'));
   return tags(sheet, 'row')
@@ -110,7 +111,7 @@ export async function firstCells(file: ArrayBuffer, rows: number, columns: numbe
 /** The first paragraphs of a document that say something. */
 export async function firstParagraphs(file: ArrayBuffer, count: number): Promise<string[]> {
   const document = await opener(file)('word/document.xml');
-  if (document === null) throw new Error('The document has no text.');
+  if (document === null) throw new Error(t`The document has no text.`);
   return tags(document, 'p')
     .map((each) => textOf(each, 't'))
     .filter((text) => text.trim() !== '')

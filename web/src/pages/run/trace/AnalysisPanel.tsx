@@ -1,4 +1,5 @@
 /** Why a run failed, was slow or cost much: findings by rules with the spans that show them; words of a model on request. */
+import { t } from '@lingui/core/macro';
 import { Alert, Anchor, Button, CloseButton, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -24,9 +25,9 @@ interface Props {
 const UNDER_WAY = new Set<string>(['queued', 'running']);
 
 const WEIGHTS: Record<Finding['weight'], { word: string; icon: LucideIcon; tone: Tone }> = {
-  cause: { word: 'Cause', icon: CircleAlert, tone: 'bad' },
-  warning: { word: 'Look at', icon: TriangleAlert, tone: 'wait' },
-  note: { word: 'Note', icon: Info, tone: 'neutral' },
+  cause: { word: t`Cause`, icon: CircleAlert, tone: 'bad' },
+  warning: { word: t`Look at`, icon: TriangleAlert, tone: 'wait' },
+  note: { word: t`Note`, icon: Info, tone: 'neutral' },
 };
 
 export function AnalysisPanel({ run, onSpan, onClose }: Props) {
@@ -34,10 +35,10 @@ export function AnalysisPanel({ run, onSpan, onClose }: Props) {
   const analysis = useQuery({ ...analysisQuery(project.id, run.id), staleTime: 0 });
   const found = analysis.data;
   return (
-    <section className={classes.analysis} aria-label="Analysis">
+    <section className={classes.analysis} aria-label={t`Analysis`}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <Text fw={600}>Analysis</Text>
-        <CloseButton aria-label="Close the analysis" onClick={onClose} />
+        <Text fw={600}>{t`Analysis`}</Text>
+        <CloseButton aria-label={t`Close the analysis`} onClick={onClose} />
       </Group>
       {analysis.isError && (
         <ErrorState error={analysis.error} retry={() => void analysis.refetch()} />
@@ -60,7 +61,7 @@ export function AnalysisPanel({ run, onSpan, onClose }: Props) {
                 to={projectPath(project.id, 'runs', found.compared_with)}
                 size="sm"
               >
-                Open the last good run
+                {t`Open the last good run`}
               </Anchor>
             )}
           </Group>
@@ -108,7 +109,7 @@ function FindingItem({ finding, number, onSpan }: ItemProps) {
             ))}
             {finding.spans.length > shown.length && (
               <Text size="xs" c="dimmed">
-                and {finding.spans.length - shown.length} more
+                {t`and ${finding.spans.length - shown.length} more`}
               </Text>
             )}
           </Group>
@@ -143,10 +144,10 @@ function Words({ run }: { run: RunDetail }) {
           loading={start.isPending}
           onClick={() => start.mutate()}
         >
-          Explain in words
+          {t`Explain in words`}
         </Button>
         <Text size="xs" c="dimmed">
-          Asks your model. Steward leaves the answer out unless the findings support it.
+          {t`Asks your model. Steward leaves the answer out unless the findings support it.`}
         </Text>
       </Group>
     );
@@ -154,20 +155,20 @@ function Words({ run }: { run: RunDetail }) {
   if (!explained || UNDER_WAY.has(explained.status)) return <LoadingLines />;
   if (!isFinal(explained.status)) {
     return (
-      <Alert color="yellow" variant="light" title="The request waits">
+      <Alert color="yellow" variant="light" title={t`The request waits`}>
         {explained.reason} <RunLink runId={id} />
       </Alert>
     );
   }
   if (!output) {
     return (
-      <Alert color="red" variant="light" title="The model did not answer">
+      <Alert color="red" variant="light" title={t`The model did not answer`}>
         {explained.error?.message ?? ''}
       </Alert>
     );
   }
   return (
-    <section aria-label="In words">
+    <section aria-label={t`In words`}>
       {output.by_model && <Text size="sm">{output.text}</Text>}
       {output.note !== '' && (
         <Text size="sm" c="dimmed">
@@ -175,7 +176,7 @@ function Words({ run }: { run: RunDetail }) {
         </Text>
       )}
       <Anchor component={Link} to={projectPath(project.id, 'runs', id)} size="xs">
-        {output.by_model ? 'Written by a model from the findings above' : 'Show the request'}
+        {output.by_model ? t`Written by a model from the findings above` : t`Show the request`}
       </Anchor>
     </section>
   );

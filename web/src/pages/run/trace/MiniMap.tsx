@@ -1,4 +1,5 @@
 /** How many spans are open, and where some failed, over the whole time; a click goes there. */
+import { t } from '@lingui/core/macro';
 import { memo, type MouseEvent } from 'react';
 import type { TraceBucket } from '@/api/observe';
 import classes from './trace.module.css';
@@ -27,7 +28,7 @@ export const MiniMap = memo(function MiniMap({ buckets, onSpan }: Props) {
     <button
       type="button"
       className={classes.map}
-      aria-label="Go to a time of the trace"
+      aria-label={t`Go to a time of the trace`}
       onClick={go}
     >
       <svg viewBox={`0 0 ${end} 20`} preserveAspectRatio="none" aria-hidden>

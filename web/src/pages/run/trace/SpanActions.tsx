@@ -1,4 +1,5 @@
 /** From a span to its node, its entries and its approval; run again from here, fork here, make a test of the run. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -48,11 +49,11 @@ export function SpanActions({ span, run }: Props) {
         to={`${runPath}?tab=journal&about=${encodeURIComponent(about)}`}
         size="sm"
       >
-        Journal entries
+        {t`Journal entries`}
       </Anchor>
       {DECIDED.has(span.operation) && (
         <Anchor component={Link} to={callPath(project.id, run.id, callOf(about))} size="sm">
-          Decision and approval
+          {t`Decision and approval`}
         </Anchor>
       )}
       <RetryFrom run={run} at={at} />
@@ -64,7 +65,7 @@ export function SpanActions({ span, run }: Props) {
           variant="default"
           leftSection={<GitFork size={13} aria-hidden />}
         >
-          Fork here with a change
+          {t`Fork here with a change`}
         </Button>
       )}
       <MakeTest run={run} />
@@ -98,9 +99,9 @@ function RetryFrom({ run, at }: { run: RunDetail; at: string }) {
         leftSection={<RotateCcw size={13} aria-hidden />}
         onClick={() => setOpen(true)}
       >
-        Retry from here
+        {t`Retry from here`}
       </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`Retry from “${at}”`}>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={t`Retry from “${at}”`}>
         {playbookId === null ? (
           <RetryAsFork run={run} at={at} onClose={() => setOpen(false)} />
         ) : (
@@ -117,8 +118,7 @@ interface FormProps {
   onClose: () => void;
 }
 
-const KEPT =
-  'Steward keeps what the steps before it did and runs this step and those after it again.';
+const KEPT = t`Steward keeps what the steps before it did and runs this step and those after it again.`;
 
 function RetryFlow({ run, at, playbookId, onClose }: FormProps & { playbookId: string }) {
   const project = useProject();
@@ -128,11 +128,11 @@ function RetryFlow({ run, at, playbookId, onClose }: FormProps & { playbookId: s
   const used = typeof run.grant.revision === 'number' ? run.grant.revision : null;
   const head = playbook?.head ?? null;
   const [chosen, setChosen] = useState<string | null>(null);
-  const choices = [{ value: 'same', label: used === null ? 'The same' : `The same (${used})` }];
+  const choices = [{ value: 'same', label: used === null ? t`The same` : t`The same (${used})` }];
   if (head !== null && head !== used && playbook?.may_edit === true)
-    choices.unshift({ value: String(head), label: `The newest (${head})` });
+    choices.unshift({ value: String(head), label: t`The newest (${head})` });
   if (playbook?.deployed && playbook.deployed !== used && playbook.deployed !== head)
-    choices.push({ value: 'deployed', label: `The deployed one (${playbook.deployed})` });
+    choices.push({ value: 'deployed', label: t`The deployed one (${playbook.deployed})` });
   const version = chosen ?? choices[0]?.value ?? 'same';
   const [problem, setProblem] = useState<string | null>(null);
   const submit = () =>
@@ -147,7 +147,7 @@ function RetryFlow({ run, at, playbookId, onClose }: FormProps & { playbookId: s
         onSuccess: ([done]) => {
           setProblem(done?.problem ?? null);
           if (!done?.run) return;
-          showDone('Started again');
+          showDone(t`Started again`);
           onClose();
           void navigate({ to: projectPath(project.id, 'runs', done.run.id), search: {} });
         },
@@ -157,7 +157,7 @@ function RetryFlow({ run, at, playbookId, onClose }: FormProps & { playbookId: s
     <Stack>
       <Text size="sm">{KEPT}</Text>
       <Select
-        label="Revision"
+        label={t`Revision`}
         data={choices}
         value={version}
         allowDeselect={false}
@@ -171,10 +171,10 @@ function RetryFlow({ run, at, playbookId, onClose }: FormProps & { playbookId: s
       <FormError error={retry.error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button loading={retry.isPending} disabled={!playbook} onClick={submit}>
-          Retry
+          {t`Retry`}
         </Button>
       </Group>
     </Stack>
@@ -187,21 +187,21 @@ function RetryAsFork({ run, at, onClose }: FormProps) {
   const fork = useMutation({
     mutationFn: () => forkRun(project.id, run.id, { at, changes: {} }),
     onSuccess: ({ id }) => {
-      showDone('Started again on a branch of its own');
+      showDone(t`Started again on a branch of its own`);
       onClose();
       void navigate({ to: projectPath(project.id, 'runs', id), search: {} });
     },
   });
   return (
     <Stack>
-      <Text size="sm">{KEPT} It works on a branch of its own.</Text>
+      <Text size="sm">{t`${KEPT} It works on a branch of its own.`}</Text>
       <FormError error={fork.error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button loading={fork.isPending} onClick={() => fork.mutate()}>
-          Retry
+          {t`Retry`}
         </Button>
       </Group>
     </Stack>
@@ -223,7 +223,7 @@ function MakeTest({ run }: { run: RunDetail }) {
   if (playbookId === null || run.status !== 'done') {
     return (
       <Button component="a" href={capsuleAddress(project.id, run.id, true)} download {...look}>
-        Record as a test
+        {t`Record as a test`}
       </Button>
     );
   }
@@ -231,9 +231,9 @@ function MakeTest({ run }: { run: RunDetail }) {
   return (
     <>
       <Button {...look} onClick={() => setOpen(true)}>
-        Make a test of it
+        {t`Make a test of it`}
       </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Keep the run as a test">
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={t`Keep the run as a test`}>
         <KeepTest run={run} playbookId={playbookId} onClose={() => setOpen(false)} />
       </Modal>
     </>
@@ -254,7 +254,7 @@ function KeepTest({ run, playbookId, onClose }: Omit<FormProps, 'at'> & { playbo
           { run: run.id, name: name.trim() },
           {
             onSuccess: () => {
-              showDone(`Kept as the test ${name.trim()}`);
+              showDone(t`Kept as the test ${name.trim()}`);
               onClose();
             },
             onError: showFailure,
@@ -264,21 +264,20 @@ function KeepTest({ run, playbookId, onClose }: Omit<FormProps, 'at'> & { playbo
     >
       <Stack>
         <Text size="sm">
-          The same inputs must give the same output again. Steward runs the test before each
-          deployment of the flow.
+          {t`The same inputs must give the same output again. Steward runs the test before each deployment of the flow.`}
         </Text>
         <TextInput
-          label="Name of the test"
+          label={t`Name of the test`}
           withAsterisk
           maxLength={200}
           value={name}
-          error={name.trim() === '' ? 'Enter a name.' : null}
+          error={name.trim() === '' ? t`Enter a name.` : null}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
         <FormError error={keep.error} />
         <FormFooter
-          submit="Keep"
-          cancel="Cancel"
+          submit={t`Keep`}
+          cancel={t`Cancel`}
           isPending={keep.isPending}
           isDisabled={name.trim() === ''}
           onCancel={onClose}

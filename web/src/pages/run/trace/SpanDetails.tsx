@@ -1,4 +1,5 @@
 /** One span: what it was asked and answered, how that differs from another one, and what can be done from here. */
+import { t } from '@lingui/core/macro';
 import { Anchor, Group, SegmentedControl, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -28,19 +29,19 @@ export function SpanDetails({ span, run }: { span: TraceSpan; run: RunDetail }) 
   const views = [
     {
       value: 'content',
-      label: span.operation === 'chat' ? 'Prompt and answer' : 'Call and result',
+      label: span.operation === 'chat' ? t`Prompt and answer` : t`Call and result`,
     },
-    { value: 'diff', label: 'Compare' },
-    { value: 'attributes', label: 'Attributes' },
+    { value: 'diff', label: t`Compare` },
+    { value: 'attributes', label: t`Attributes` },
   ];
   return (
-    <div className={classes.details} role="region" aria-label={`Details of ${span.name}`}>
+    <div className={classes.details} role="region" aria-label={t`Details of ${span.name}`}>
       <Text fw={600}>{span.name}</Text>
       <Text size="sm" c="dimmed">
         {formats.dateTime(span.start)} ·{' '}
-        {isUnderWay(span) ? 'under way' : durationText(span.milliseconds)} ·{' '}
+        {isUnderWay(span) ? t`under way` : durationText(span.milliseconds)} ·{' '}
         {span.about || span.key}
-        {span.error !== null && ` · error ${span.error}`}
+        {span.error !== null && t` · error ${span.error}`}
       </Text>
       {span.run_id !== run.id && (
         <Anchor
@@ -48,13 +49,13 @@ export function SpanDetails({ span, run }: { span: TraceSpan; run: RunDetail }) 
           to={`${projectPath(project.id, 'runs', span.run_id)}?tab=trace`}
           size="sm"
         >
-          Open the run that it is part of
+          {t`Open the run that it is part of`}
         </Anchor>
       )}
       <SpanActions span={span} run={run} />
       {hasContent && (
         <SegmentedControl
-          aria-label="What to show of the span"
+          aria-label={t`What to show of the span`}
           size="xs"
           data={views}
           value={view}
@@ -63,7 +64,7 @@ export function SpanDetails({ span, run }: { span: TraceSpan; run: RunDetail }) 
       )}
       {view === 'content' && <Content span={span} />}
       {view === 'diff' && <SpanDiff span={span} run={run} />}
-      {view === 'attributes' && <JsonTree label="Attributes" value={span.attributes} />}
+      {view === 'attributes' && <JsonTree label={t`Attributes`} value={span.attributes} />}
     </div>
   );
 }
@@ -76,18 +77,18 @@ function Content({ span }: { span: TraceSpan }) {
   if (!query.data) return <LoadingLines />;
   const { kind, name, asked, answered, input_tokens: read, output_tokens: written } = query.data;
   const tokens = (count: number | null) =>
-    count === null ? '' : ` · ${formats.number(count)} tokens`;
-  const [question, answer] = kind === 'model' ? ['Prompt', 'Answer'] : ['Arguments', 'Result'];
+    count === null ? '' : t` · ${formats.number(count)} tokens`;
+  const [question, answer] = kind === 'model' ? [t`Prompt`, t`Answer`] : [t`Arguments`, t`Result`];
   return (
     <Group align="flex-start" grow preventGrowOverflow={false} className={classes.sides ?? ''}>
       <SpanLines title={`${question}${tokens(read)}`} lines={asked} />
       <SpanLines
-        title={`${answer}${kind === 'model' && name !== '' ? ` of ${name}` : ''}${tokens(written)}`}
+        title={`${answer}${kind === 'model' && name !== '' ? t` of ${name}` : ''}${tokens(written)}`}
         lines={answered}
       />
       {query.data.is_cut && (
         <Text size="sm" c="dimmed">
-          Only the first lines are shown. The journal has all of them.
+          {t`Only the first lines are shown. The journal has all of them.`}
         </Text>
       )}
     </Group>

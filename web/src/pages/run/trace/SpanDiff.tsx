@@ -1,4 +1,5 @@
 /** A span beside the request before, the same one of the last good run, of the run it was forked from, or of any other. */
+import { t } from '@lingui/core/macro';
 import { Group, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -23,11 +24,11 @@ export function SpanDiff({ span, run }: { span: TraceSpan; run: RunDetail }) {
   const [other] = useDebouncedValue(typed.trim(), 300);
   const isOwn = span.run_id === run.id;
   const choices: { value: Choice; label: string }[] = [];
-  if (before) choices.push({ value: 'before', label: 'The request before' });
-  if (good && isOwn) choices.push({ value: 'good', label: 'The last good run' });
+  if (before) choices.push({ value: 'before', label: t`The request before` });
+  if (good && isOwn) choices.push({ value: 'good', label: t`The last good run` });
   if (run.forked_from !== null && isOwn)
-    choices.push({ value: 'origin', label: 'The run it was forked from' });
-  choices.push({ value: 'other', label: 'Another run or fork' });
+    choices.push({ value: 'origin', label: t`The run it was forked from` });
+  choices.push({ value: 'other', label: t`Another run or fork` });
   const choice = picked ?? choices[0]?.value ?? 'other';
   const otherRun = { before: span.run_id, good, origin: run.forked_from, other }[choice] ?? '';
   const place = { run: otherRun, about: (choice === 'before' ? before : null) ?? span.about };
@@ -35,7 +36,7 @@ export function SpanDiff({ span, run }: { span: TraceSpan; run: RunDetail }) {
     <>
       <Group gap="sm" align="flex-end">
         <Select
-          label="Compare with"
+          label={t`Compare with`}
           size="xs"
           data={choices}
           value={choice}
@@ -44,8 +45,8 @@ export function SpanDiff({ span, run }: { span: TraceSpan; run: RunDetail }) {
         />
         {choice === 'other' && (
           <TextInput
-            label="Id of the run"
-            placeholder="run_…"
+            label={t`Id of the run`}
+            placeholder={t`run_…`}
             size="xs"
             w="18rem"
             value={typed}
@@ -72,11 +73,11 @@ function Compared({ span, place }: ComparedProps) {
   if (!query.data) return <LoadingLines />;
   const { asked, answered, left, right } = query.data;
   const tokens = (a: number | null, b: number | null) =>
-    a === null || b === null ? '' : ` · ${formats.number(a)} → ${formats.number(b)} tokens`;
+    a === null || b === null ? '' : t` · ${formats.number(a)} → ${formats.number(b)} tokens`;
   const isSame = [...asked, ...answered].every(({ change }) => change === 'same');
   const [question, answer] =
-    span.operation === 'chat' ? ['Prompt', 'Answer'] : ['Arguments', 'Result'];
-  if (isSame) return <Text size="sm">Both are equal, line by line.</Text>;
+    span.operation === 'chat' ? [t`Prompt`, t`Answer`] : [t`Arguments`, t`Result`];
+  if (isSame) return <Text size="sm">{t`Both are equal, line by line.`}</Text>;
   return (
     <Group align="flex-start" grow preventGrowOverflow={false}>
       <SpanLines

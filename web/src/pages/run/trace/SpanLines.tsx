@@ -1,4 +1,5 @@
 /** Lines of a prompt, an answer or a comparison; what is untrusted, withheld or redacted says so. */
+import { t } from '@lingui/core/macro';
 import { Text, VisuallyHidden } from '@mantine/core';
 import { Fragment } from 'react';
 import type { SpanDiffLine, SpanLine } from '@/api/observe';
@@ -15,12 +16,12 @@ interface Props {
 const AROUND = 3;
 
 const MARKS: Record<NonNullable<SpanLine['mark']>, string> = {
-  untrusted: 'Untrusted',
-  withheld: 'Withheld from the model',
-  redacted: 'Redacted',
+  untrusted: t`Untrusted`,
+  withheld: t`Withheld from the model`,
+  redacted: t`Redacted`,
 };
 const SIGNS = { same: ' ', added: '+', removed: '−' };
-const WORDS = { same: '', added: 'Added: ', removed: 'Removed: ' };
+const WORDS = { same: '', added: t`Added: `, removed: t`Removed: ` };
 
 export function SpanLines({ title, lines }: Props) {
   return (
@@ -30,17 +31,17 @@ export function SpanLines({ title, lines }: Props) {
       </Text>
       {lines.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nothing.
+          {t`Nothing.`}
         </Text>
       ) : (
         // Scrolls by itself, so it must be reachable by keyboard.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-        <div className={classes.lines} role="group" aria-label={`Lines of ${title}`} tabIndex={0}>
+        <div className={classes.lines} role="group" aria-label={t`Lines of ${title}`} tabIndex={0}>
           {shortened(lines).map((part, at, all) => {
             if (typeof part === 'number') {
               return (
                 <div key={at} className={classes.gap}>
-                  {part} equal lines
+                  {t`${part} equal lines`}
                 </div>
               );
             }

@@ -1,4 +1,5 @@
 /** The spans in view as a tree with a timeline; everything can be done by keyboard. */
+import { t } from '@lingui/core/macro';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import {
   type KeyboardEvent,
@@ -78,7 +79,7 @@ export function SpanTree(props: Props) {
       ref={scroller}
       className={classes.scroller}
       role="tree"
-      aria-label="Spans"
+      aria-label={t`Spans`}
       aria-activedescendant={chosen ? `${id}-${chosen.position}` : undefined}
       tabIndex={0}
       style={{ height: Math.min(whole.total, VIEW_ROWS) * ROW + 2 }}
@@ -208,7 +209,7 @@ const SpanRow = memo(function SpanRow({
         />
       </span>
       <span className={classes.length} data-bad={span.error !== null || undefined}>
-        {isOpen ? 'under way' : (span.error ?? durationText(span.milliseconds))}
+        {isOpen ? t`under way` : (span.error ?? durationText(span.milliseconds))}
       </span>
     </div>
   );

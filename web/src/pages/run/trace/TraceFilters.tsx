@@ -1,4 +1,5 @@
 /** What of a trace is shown: by words, kind, length and errors. */
+import { t } from '@lingui/core/macro';
 import { Button, NumberInput, Select, Switch, TextInput } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { memo, type RefObject } from 'react';
@@ -14,15 +15,15 @@ export interface Filters {
 export const NO_FILTERS: Filters = { text: '', operation: null, errors: false, slowerThan: '' };
 
 const OPERATIONS = [
-  { value: 'invoke_workflow', label: 'Runs' },
-  { value: 'invoke_agent', label: 'Agents' },
-  { value: 'plan', label: 'Plans' },
-  { value: 'chat', label: 'Requests to models' },
-  { value: 'execute_tool', label: 'Calls of tools' },
-  { value: 'step', label: 'Steps' },
-  { value: 'wait', label: 'Waits' },
-  { value: 'failed attempt', label: 'Failed attempts' },
-  { value: 'remote', label: 'Other programs' },
+  { value: 'invoke_workflow', label: t`Runs` },
+  { value: 'invoke_agent', label: t`Agents` },
+  { value: 'plan', label: t`Plans` },
+  { value: 'chat', label: t`Requests to models` },
+  { value: 'execute_tool', label: t`Calls of tools` },
+  { value: 'step', label: t`Steps` },
+  { value: 'wait', label: t`Waits` },
+  { value: t`failed attempt`, label: t`Failed attempts` },
+  { value: 'remote', label: t`Other programs` },
 ];
 
 interface Props {
@@ -41,39 +42,39 @@ export const TraceFilters = memo(function TraceFilters(props: Props) {
     <div className={classes.filters}>
       <TextInput
         ref={searchField}
-        aria-label="Search spans"
-        placeholder="Search spans"
+        aria-label={t`Search spans`}
+        placeholder={t`Search spans`}
         leftSection={<Search size={14} aria-hidden />}
         w="14rem"
         value={filters.text}
         onChange={({ currentTarget }) => set({ text: currentTarget.value })}
       />
       <Select
-        aria-label="Kind of span"
-        placeholder="All kinds"
+        aria-label={t`Kind of span`}
+        placeholder={t`All kinds`}
         data={OPERATIONS}
         value={filters.operation}
         clearable
-        clearButtonProps={{ 'aria-label': 'All kinds' }}
+        clearButtonProps={{ 'aria-label': t`All kinds` }}
         w="12rem"
         onChange={(operation) => set({ operation })}
       />
       <NumberInput
-        aria-label="Slower than, in milliseconds"
-        placeholder="Slower than … ms"
+        aria-label={t`Slower than, in milliseconds`}
+        placeholder={t`Slower than … ms`}
         min={0}
         value={filters.slowerThan}
         onChange={(slowerThan) => set({ slowerThan })}
         className={classes.slower ?? ''}
       />
       <Switch
-        label="Errors only"
+        label={t`Errors only`}
         checked={filters.errors}
         onChange={(event) => set({ errors: event.currentTarget.checked })}
       />
       {hasErrors && (
         <Button variant="default" size="xs" onClick={onNextError}>
-          Next error
+          {t`Next error`}
         </Button>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** The trace of a run: a tree of spans with their times, read window by window however long it is. */
+import { t } from '@lingui/core/macro';
 import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -98,14 +99,12 @@ export default function TraceTab({ run }: { run: RunDetail }) {
   if (!whole) return <LoadingLines />;
   return (
     <Section
-      title="Trace"
-      description={`${formats.number(whole.total)} spans in ${durationText(whole.milliseconds)}.`}
+      title={t`Trace`}
+      description={t`${formats.number(whole.total)} spans in ${durationText(whole.milliseconds)}.`}
     >
       {whole.reading && (
         <Text size="sm" role="status">
-          These are the first spans of a long run. Steward is reading the rest:{' '}
-          {formats.number(whole.reading.read)} of {formats.number(whole.reading.entries)} journal
-          entries. They appear here by themselves.
+          {t`These are the first spans of a long run. Steward is reading the rest: ${formats.number(whole.reading.read)} of ${formats.number(whole.reading.entries)} journal entries. They appear here by themselves.`}
         </Text>
       )}
       {analysing !== null && (
@@ -120,8 +119,8 @@ export default function TraceTab({ run }: { run: RunDetail }) {
       />
       <MiniMap buckets={buckets} onSpan={goToSpan} />
       {whole.total === 0 ? (
-        <EmptyState icon={Activity} title="No span fits">
-          Change the filter above.
+        <EmptyState icon={Activity} title={t`No span fits`}>
+          {t`Change the filter above.`}
         </EmptyState>
       ) : (
         <SpanTree
@@ -137,7 +136,7 @@ export default function TraceTab({ run }: { run: RunDetail }) {
         />
       )}
       <Text size="xs" c="dimmed">
-        Keys: ↑ ↓ choose · ← → fold · E next error · / search · Home and End
+        {t`Keys: ↑ ↓ choose · ← → fold · E next error · / search · Home and End`}
       </Text>
       {chosen && <SpanDetails key={`${chosen.run_id}:${chosen.key}`} span={chosen} run={run} />}
     </Section>
