@@ -22,7 +22,7 @@ const OPERATIONS = [
   { value: 'execute_tool', label: t`Calls of tools` },
   { value: 'step', label: t`Steps` },
   { value: 'wait', label: t`Waits` },
-  { value: t`failed attempt`, label: t`Failed attempts` },
+  { value: 'failed attempt', label: t`Failed attempts` },
   { value: 'remote', label: t`Other programs` },
 ];
 
