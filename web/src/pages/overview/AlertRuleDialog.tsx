@@ -43,8 +43,8 @@ import { PastDrawing } from './PastDrawing';
 type Kind = AlertRule['condition']['kind'];
 type Quiet = NonNullable<AlertRule['quiet_hours']>;
 
-const WHOLE = t`whole project`;
-const EACH = t`each flow`;
+const WHOLE = 'whole project';
+const EACH = 'each flow';
 const WINDOWS = [1, 6, 24, 72, 168, 720];
 const TYPED_FOR = 400;
 const CHANNELS: { value: Channel['kind']; label: string; field: string }[] = [

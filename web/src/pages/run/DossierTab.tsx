@@ -91,7 +91,7 @@ function Shown({ dossier, address }: { dossier: Dossier; address: string }) {
         title={t`Figures`}
         items={dossier.figures.map(({ text, source }) => ({
           key: text,
-          shown: source === null ? t`${text}: no result holds it` : `${text}: from ${source}`,
+          shown: source === null ? t`${text}: no result holds it` : t`${text}: from ${source}`,
         }))}
       />
     </Stack>

@@ -10,6 +10,13 @@ import type { Counted } from '@/api/runs';
 import { projectPath, useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
 
+const USED: Partial<Record<string, (name: string) => string>> = {
+  model: (name) => t`the model “${name}”`,
+  tool: (name) => t`the tool “${name}”`,
+  agent: (name) => t`the agent “${name}”`,
+  connector: (name) => t`the connection “${name}”`,
+};
+
 const OF_PLAYBOOK = /^playbook:([^:]+)$/;
 
 export function CountedLine({ counted }: { counted: Counted }) {
@@ -23,7 +30,7 @@ export function CountedLine({ counted }: { counted: Counted }) {
   });
   if (Object.keys(counted).length === 0) return null;
   const { flow, revision, since, until, used, name, agent, failed, code, created_by: by } = counted;
-  const use = used === undefined ? null : t`the ${used} “${name ?? ''}”`;
+  const use = used === undefined ? null : (USED[used]?.(name ?? '') ?? null);
   const parts = [
     flow !== undefined && t`of “${titled.data?.name ?? flow}”`,
     revision !== undefined &&
@@ -34,7 +41,7 @@ export function CountedLine({ counted }: { counted: Counted }) {
     failed === 'true' && (use === null ? t`that failed` : t`in which it failed`),
     code !== undefined && t`with the error ${code}`,
     since !== undefined && t`from ${formats.dateTime(since)}`,
-    until !== undefined && t`to ${formats.dateTime(until)}`,
+    until !== undefined && t`until ${formats.dateTime(until)}`,
   ];
   return (
     <Text size="sm" role="status">
