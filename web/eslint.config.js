@@ -53,7 +53,14 @@ export default tseslint.config(
             '^[A-Z_]+$',
             '^DECIMAL',
             '^(Steward|ApiError)$',
-            '^Content-Type$',
+            '^\\w+(-\\w+)+$', // names of headers and style classes
+            '^[A-Za-z]?[a-z]+([A-Z][a-z]+)+$', // names in code
+            '^(Delete|Backspace|Meta|Control|ETag|Files|not over time|TIMESTAMP WITH TIME ZONE)$', // what the browser or the server says
+            'T\\d\\d:\\d\\d:\\d\\dZ$',
+            '\\d(rem|em)\\b',
+            '^[^A-Za-z]*(s[^A-Za-z]*)?(Steward[^A-Za-z]*)?$',
+            'sans-serif$',
+            '^main, section',
             '^format: 1\\n',
             '^curl ',
             '^[\\w.-]*/',
@@ -67,7 +74,8 @@ export default tseslint.config(
                   '^(className|style|variant|color|size|key|id|item|type|path|to|href|rel|role|d|transform|viewBox|scope|scopes|value|queryKey|icon)$',
               },
             },
-            'DELETE_KEYS',
+            'MODIFIER',
+            'selectionKeyCode',
             'SKILL_FILE',
           ],
           ignoreFunctions: [

@@ -130,8 +130,11 @@ def open_desk(browser: Browser) -> Iterator[Callable[..., Desk]]:
     """Opens a browser of its own for each person, by default wide and light."""
     desks: list[Desk] = []
 
-    def open_one(*, width: int = 1440, height: int = 900, dark: bool = False) -> Desk:
+    def open_one(
+        *, width: int = 1440, height: int = 900, dark: bool = False, locale: str = "en-US"
+    ) -> Desk:
         context = browser.new_context(
+            locale=locale,
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
             reduced_motion="reduce",

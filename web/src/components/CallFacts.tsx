@@ -101,14 +101,24 @@ const FINDINGS: Record<string, string> = {
   address: t`a text with an address that nobody named`,
 };
 
+const ORIGINS: Record<string, string> = {
+  from: t`step`,
+  step: t`step`,
+  dataset: t`dataset`,
+  file: t`file`,
+  run: t`run`,
+  tool: t`tool`,
+};
+
 /** `dataset:orders@<hash>` as people say it; the whole of a hash tells them nothing. */
 function sourceText(source: string): string {
   const found = FINDINGS[source];
   if (found !== undefined) return found;
   return source
-    .replace(HASH, ' at $1')
-    .replace(/^(?:from|step):/, 'step ')
-    .replace(/^(dataset|file|run|tool):/, '$1 ');
+    .replace(HASH, (_, version: string) => t` at ${version}`)
+    .replace(/^([a-z]+):/, (known, kind: string) =>
+      kind in ORIGINS ? `${ORIGINS[kind] ?? kind} ` : known,
+    );
 }
 
 /** What is doubtful about a call, for whoever decides or looks at it afterwards. */
