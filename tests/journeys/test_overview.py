@@ -66,7 +66,7 @@ def test_names_and_cells_lead_to_what_is_behind_them(site: Site, open_desk: Open
     go(page, "Overview")
     heat = page.get_by_role("group", name="Flows by time", exact=True)
     heat.get_by_role("link", name=re.compile("1 failed")).click()
-    expect(page.get_by_text(re.compile("^Runs that ended, of .*, from .*, to"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Runs that ended, of .*, from .*, until"))).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(2)
     go(page, "Overview")
     page.get_by_role("tab", name="Costs", exact=True).click()
