@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from steward.agents.planning.forms import FIELDS, FormRefused, form_of, form_schema, query_plan
-from steward.agents.planning.mending import mended
 from steward.agents.planning.plan import Planned
 from steward.agents.planning.plan_checks import Catalogue, DatasetFacts, check_plan
+from steward.agents.planning.plan_repair import mended
 from steward.agents.planning.planner import Last, Planner
 from steward.agents.planning.stages import form_examples, kind_messages, second_stage
 from steward.agents.planning.task import Task

@@ -8,7 +8,7 @@ import pytest
 
 from scripts.samples import generate
 from steward.testing import Installation
-from steward.workbench import resolving
+from steward.workbench import entity_resolution as resolving
 
 pytestmark = pytest.mark.every_database
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from steward.api.seeing import Seeing
+from steward.api.visibility import Visibility
 from steward.identity import Role
 from steward.testing import Installation, Person
 from tests.api.test_playbooks import Desk
@@ -172,6 +172,6 @@ def test_whoever_is_asked_to_approve_rules_weighs_edits_of_them(office: Office) 
 
 def _events(office: Office) -> set[str]:
     steward, access = office.installation.steward, office.person.access
-    seeing = Seeing(steward, access)
+    seeing = Visibility(steward, access)
     log = steward.events.after(access.scope, 0, 1_000)
     return {f"{event.type} {event.subject}" for event in log if seeing.event(event)}

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from steward.agents.chat.live_text import TRYING
 from steward.agents.chat.threads import CHAT_PROGRAM
 from steward.api.ag_ui_events import AgUi
-from steward.api.chat_events import Happening
+from steward.api.chat_events import ChatEvent
 from steward.identity import Role
 from steward.runs import RunRequest
 from steward.testing import Installation
@@ -186,11 +186,11 @@ def test_why_a_model_takes_longer_is_an_activity_and_no_message(installation: In
         installation.scope, "usr_test", RunRequest("Ask", CHAT_PROGRAM, {})
     )
     told = AgUi("window 1", "1", run, {}, resumed=False)
-    busy = Happening("token", {"part": TRYING, "offset": 0, "text": "Busy. Asking again in 2 s."})
+    busy = ChatEvent("token", {"part": TRYING, "offset": 0, "text": "Busy. Asking again in 2 s."})
 
     (event,) = told.tell(busy)
 
     _EVENTS.validate_python(event)
     assert event["activityType"] == "steward.trying"
     assert event["content"] == {"text": "Busy. Asking again in 2 s."}
-    assert told.tell(Happening("restart", {"part": TRYING})) == []
+    assert told.tell(ChatEvent("restart", {"part": TRYING})) == []

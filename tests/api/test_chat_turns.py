@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from steward.agents.chat.live_text import Live
 from steward.api import streams
-from steward.api.chat_events import Happening, Place, placed
+from steward.api.chat_events import ChatEvent, Place, placed
 from steward.app import open_steward
 from steward.core.errors import Invalid
 from steward.identity import Role
@@ -322,7 +322,7 @@ def test_places_name_parts_of_entries() -> None:
     for wrong in ("7", f"{RUN}.x", f"{RUN.replace('1w', '1x')}.7"):
         with pytest.raises(Invalid):
             Place.of(wrong, RUN)
-    assert Happening("a", {"b": "ü"}, "x").frame() == 'id: x\nevent: a\ndata: {"b":"ü"}\n\n'
+    assert ChatEvent("a", {"b": "ü"}, "x").frame() == 'id: x\nevent: a\ndata: {"b":"ü"}\n\n'
 
 
 def test_a_reader_that_reads_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:

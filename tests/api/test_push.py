@@ -7,7 +7,7 @@ import pytest
 
 from steward.api.guards import cookie_name
 from steward.app.foundation import Foundation
-from steward.app.pushing import WaitingNotices
+from steward.app.push_messages import WaitingNotices
 from steward.core import Invalid, Services, Unavailable
 from steward.testing import Installation, Person
 from steward.tools import HTTP

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from steward.api.seeing import Seeing
+from steward.api.visibility import Visibility
 from steward.connections import Draft
 from steward.core import Event
 from steward.core.errors import Denied, NotFound
@@ -153,7 +153,7 @@ def test_events_tell_a_runner_of_what_is_theirs(office: Office) -> None:
     mine = office.runner.ok("POST", f"/playbooks/{office.shared}/runs", MONTH)["id"]
     office.drive()
     steward, access = office.installation.steward, office.person.access
-    seeing = Seeing(steward, access)
+    seeing = Visibility(steward, access)
     log: list[Event] = steward.events.after(access.scope, 0, 1_000)
     seen = {event.subject for event in log if seeing.event(event)}
     assert seen == {office.shared, mine}

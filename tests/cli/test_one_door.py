@@ -68,6 +68,7 @@ HOUSE = frozenset(
         "backup",
         "data sweep",
         "demo",
+        "downgrade",
         "keys rotate",
         "mcp",
         "observe rebuild",

@@ -16,7 +16,7 @@ from steward.broker.roles import roles_of
 from steward.broker.tool import Risk
 from steward.connections import Connection, Draft, Http
 from steward.connections.desk import Desk as Connections
-from steward.connections.mcp.client import Listing, call_tool, list_tools
+from steward.connections.mcp.client import ToolListing, call_tool, list_tools
 from steward.connections.mcp.definitions import Definition, definition_of, disarmed, risk_of
 from steward.connections.mcp.settings import McpSettings, program_hash
 from steward.core.errors import (
@@ -83,7 +83,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 # The client
 
 
-def _hash(listing: Listing, name: str) -> str:
+def _hash(listing: ToolListing, name: str) -> str:
     return next(each.hash for each in listing.tools if each.name == name)
 
 

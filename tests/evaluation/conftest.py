@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.app.evaluating import Sites
+from steward.app.evaluation_sites import Sites
 from steward.core import load_settings
 from steward.evaluation import Cast
 from tests.evaluation.playing import Play

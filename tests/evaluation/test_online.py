@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from steward.app.evaluating import Sites
+from steward.app.evaluation_sites import Sites
 from steward.core import load_settings
 from steward.evaluation import Cast
 from steward.evaluation.suite import read_suite

@@ -14,7 +14,7 @@ from steward.core.errors import Invalid
 from steward.ingest import ColumnOption, Inspection, Options
 from steward.ingest.layout import kind_of
 from steward.tables.formula_marks import needs_mark, without_mark
-from steward.workbench.bringing import require_few_rejects
+from steward.workbench.dataset_loads import require_few_rejects
 
 
 def looked(tmp_path: Path, text: str, **options: Any) -> Inspection:

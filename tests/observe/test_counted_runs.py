@@ -48,6 +48,8 @@ def test_a_list_has_the_runs_that_a_figure_counts(installation: Installation) ->
         kind, name = row["kind"], row["name"]
         if kind == "flow":
             check(_is(is_root, flow=name), flow=name)
+            count = check(_is(_is_run, flow=name), used="run", flow=name)
+            assert count == row["count"]
         else:
             check(partial(_used, kind, name), used=kind, name=name)
     used = {(each.kind, each.name, each.agent) for each in told if each.agent}
@@ -71,6 +73,10 @@ def test_a_list_has_the_runs_that_a_figure_counts(installation: Installation) ->
 
 def _is(which: Callable[[Noted], bool], **wanted: object) -> Callable[[Noted], bool]:
     return lambda each: which(each) and all(getattr(each, k) == v for k, v in wanted.items())
+
+
+def _is_run(each: Noted) -> bool:
+    return each.kind == "run"
 
 
 def _used(kind: str, name: str, each: Noted) -> bool:

@@ -468,10 +468,10 @@ def test_size_and_depth_are_bounded_before_anything_else() -> None:
     assert check(["bar"])[0].message == "A chart is a JSON object."
 
 
-def test_data_may_be_promised_by_the_caller() -> None:
+def test_data_is_known_by_the_names_of_the_datasets() -> None:
     spec = bar(data={"name": "sales"})
     assert [problem.pointer for problem in check(spec)] == ["/data/name"]
-    assert check(spec, data_names=["sales"]) == ()
+    assert check({**spec, "datasets": {"sales": [{"a": 1}]}}) == ()
 
 
 @given(st.text(max_size=60))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steward.core.errors import Invalid
-from steward.playbooks.building import chosen, playbook_of
+from steward.playbooks.playbook_builder import chosen, playbook_of
 from steward.runs import Run, Status
 from steward.testing.models import ScriptedLineup, ScriptedModel, says
 from tests.playbooks.conftest import Room

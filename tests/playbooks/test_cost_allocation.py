@@ -16,7 +16,7 @@ import openpyxl
 import pytest
 import sqlalchemy as sa
 
-from steward.api.seeing import Seeing
+from steward.api.visibility import Visibility
 from steward.broker import _tables as approval_tables
 from steward.broker.approvals import Approval, Verdict
 from steward.connections import Draft, Http
@@ -278,7 +278,7 @@ def test_what_was_changed_after_its_approval_is_refused_and_on_record(handoff: H
     log = steward.events.before(handoff.controller.access.scope, None, 200)
     recorded = [event for event in log if event.type == TYPE_PREFIX + "approval.mismatched"]
     assert {event.subject: event.data["run"] for event in recorded} == approved
-    seeing = Seeing(steward, handoff.controller.access)
+    seeing = Visibility(steward, handoff.controller.access)
     assert all(seeing.event(event) for event in recorded)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from steward.agents import TRYING
-from steward.api.chat_events import Happening
+from steward.api.chat_events import ChatEvent
 from steward.runs import Run
 
 PROTOCOL: Final = "1.0"
@@ -74,11 +74,11 @@ class AgUi:
         again = [{"type": "STEP_STARTED", "stepName": name} for name in self._open_steps]
         return [{"type": "STATE_SNAPSHOT", "snapshot": self._state}, *again]
 
-    def tell(self, happening: Happening) -> list[Event]:
+    def tell(self, happening: ChatEvent) -> list[Event]:
         events = self._events_of(happening)
         return [] if self._silent else events
 
-    def _events_of(self, happening: Happening) -> list[Event]:
+    def _events_of(self, happening: ChatEvent) -> list[Event]:
         data = happening.data
         match happening.kind:
             case "status":

@@ -15,7 +15,7 @@ _ID: Final = re.compile(r"(run_[0-9a-hjkmnp-tv-z]{26})\.([0-9]{1,12})(?:\.([0-9]
 
 
 @dataclass(frozen=True)
-class Happening:
+class ChatEvent:
     """An event before it is put in anybody's words."""
 
     kind: str
@@ -57,11 +57,11 @@ class Place:
         return f"{run_id}.{self.seq}{part}"
 
 
-def placed(run_id: str, seq: int, events: list[tuple[str, Any]], place: Place) -> list[Happening]:
+def placed(run_id: str, seq: int, events: list[tuple[str, Any]], place: Place) -> list[ChatEvent]:
     """Events of one entry with their ids, without those that were told already."""
     last = len(events) - 1
     return [
-        Happening(kind, data, Place(seq, None if number == last else number + 1).id(run_id))
+        ChatEvent(kind, data, Place(seq, None if number == last else number + 1).id(run_id))
         for number, (kind, data) in enumerate(events)
         if number >= place.shown(seq)
     ]

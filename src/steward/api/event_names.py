@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from steward.api.seeing import Seeing
+from steward.api.visibility import Visibility
 from steward.app import Steward, alert_view
 from steward.core import Event, is_id
 from steward.identity import Access
@@ -17,7 +17,7 @@ class EventNames:
     """Names for one page of events, asked for once; of what is hidden from the caller there is none."""
 
     def __init__(
-        self, steward: Steward, access: Access, seeing: Seeing, events: Sequence[Event]
+        self, steward: Steward, access: Access, seeing: Visibility, events: Sequence[Event]
     ) -> None:
         scope = access.scope
         self._runs = _runs(steward, access, seeing, events)
@@ -62,7 +62,7 @@ def _people(event: Event) -> Iterator[str]:
 
 
 def _runs(
-    steward: Steward, access: Access, seeing: Seeing, events: Sequence[Event]
+    steward: Steward, access: Access, seeing: Visibility, events: Sequence[Event]
 ) -> dict[str, Run]:
     mentioned = {str(value) for event in events for value in (event.subject, event.data.get("run"))}
     wanted = [value for value in mentioned if is_id(value, "run") and seeing.run(value)]

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 
 from steward.api.context import address_of, context_of, steward_of
 from steward.api.routing import DeferredRoute
-from steward.api.seeing import Seeing
+from steward.api.visibility import Visibility
 from steward.core import (
     DEMAND,
     Bug,
@@ -206,7 +206,7 @@ def _refuse_hidden(request: Request, access: Access, *, asked: bool) -> None:
     schedule = _named(path.get("schedule_id"), "sch")
     approval = _named(path.get("approval_id"), "apr")
     if runs or schedule or approval:
-        seeing = Seeing(steward_of(request), access)
+        seeing = Visibility(steward_of(request), access)
         seeing.refuse_hidden(runs=runs, schedule=schedule, approval=approval, asked=asked)
 
 

@@ -1,7 +1,9 @@
 """What the SCIM door says of itself, and people and groups in SCIM's shape (RFC 7643)."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
+from steward.core import package_yaml
 from steward.identity import GROUP, USER, Record, attribute_name
 
 LIST: Final = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
@@ -87,27 +89,10 @@ def listed(items: list[dict[str, Any]], start: int, count: int) -> dict[str, Any
 
 
 def config_document(base: str) -> dict[str, Any]:
-    return {
-        "schemas": [_CONFIG],
-        "patch": {"supported": True},
-        "bulk": {"supported": False, "maxOperations": 0, "maxPayloadSize": 0},
-        "filter": {"supported": True, "maxResults": MOST},
-        "changePassword": {"supported": False},
-        "sort": {"supported": False},
-        "etag": {"supported": False},
-        "authenticationSchemes": [
-            {
-                "type": "oauthbearertoken",
-                "name": "Provisioning token",
-                "description": "A token of the directory, sent as 'Authorization: Bearer'.",
-                "primary": True,
-            }
-        ],
-        "meta": {
-            "resourceType": "ServiceProviderConfig",
-            "location": f"{base}/ServiceProviderConfig",
-        },
-    }
+    meta = {"resourceType": "ServiceProviderConfig", "location": f"{base}/ServiceProviderConfig"}
+    known = package_yaml("steward.api", "scim.yaml")["config"]
+    filters = {"supported": True, "maxResults": MOST}
+    return {"schemas": [_CONFIG], **known, "filter": filters, "meta": meta}
 
 
 def type_documents(base: str) -> list[dict[str, Any]]:
@@ -132,76 +117,36 @@ def schema_documents(base: str) -> list[dict[str, Any]]:
             "id": schema,
             "name": name,
             "description": description,
-            "attributes": attributes,
+            "attributes": _attributes(key),
             "meta": {"resourceType": "Schema", "location": f"{base}/Schemas/{schema}"},
         }
-        for schema, name, description, attributes in (
-            (USER, "User", "A person", _USER_ATTRIBUTES),
-            (GROUP, "Group", "A group of people", _GROUP_ATTRIBUTES),
+        for schema, name, description, key in (
+            (USER, "User", "A person", "user"),
+            (GROUP, "Group", "A group of people", "group"),
         )
     ]
 
 
-def _attribute(name: str, kind: str = "string", **more: Any) -> dict[str, Any]:
+def _attributes(key: str) -> list[dict[str, Any]]:
+    return [_attribute(**each) for each in package_yaml("steward.api", "scim.yaml")[key]]
+
+
+def _attribute(
+    name: str,
+    type: str = "string",  # noqa: A002
+    subAttributes: Sequence[dict[str, Any]] = (),  # noqa: N803
+    **more: Any,
+) -> dict[str, Any]:
     plain = {
         "name": name,
-        "type": kind,
+        "type": type,
         "multiValued": False,
-        "description": more.pop("description", name),
+        "description": name,
         "required": False,
         "mutability": "readWrite",
         "returned": "default",
         "uniqueness": "none",
     }
-    return plain | ({"caseExact": False} if kind == "string" else {}) | more
-
-
-_USER_ATTRIBUTES: Final = [
-    _attribute("userName", required=True, uniqueness="server"),
-    _attribute("displayName"),
-    _attribute("active", "boolean"),
-    _attribute(
-        "name",
-        "complex",
-        subAttributes=[
-            _attribute("formatted"),
-            _attribute("familyName"),
-            _attribute("givenName"),
-        ],
-    ),
-    _attribute(
-        "emails",
-        "complex",
-        multiValued=True,
-        required=True,
-        subAttributes=[
-            _attribute("value", required=True),
-            _attribute("type"),
-            _attribute("primary", "boolean"),
-        ],
-    ),
-    _attribute(
-        "groups",
-        "complex",
-        multiValued=True,
-        mutability="readOnly",
-        subAttributes=[
-            _attribute("value", mutability="readOnly"),
-            _attribute("$ref", "reference", referenceTypes=["Group"], mutability="readOnly"),
-            _attribute("display", mutability="readOnly"),
-        ],
-    ),
-]
-_GROUP_ATTRIBUTES: Final = [
-    _attribute("displayName", required=True, uniqueness="server"),
-    _attribute(
-        "members",
-        "complex",
-        multiValued=True,
-        subAttributes=[
-            _attribute("value", mutability="immutable"),
-            _attribute("$ref", "reference", referenceTypes=["User"], mutability="immutable"),
-            _attribute("type", mutability="readOnly", canonicalValues=["User"]),
-        ],
-    ),
-]
+    inner = [_attribute(**each) for each in subAttributes]
+    exact = {"caseExact": False} if type == "string" else {}
+    return plain | exact | more | ({"subAttributes": inner} if inner else {})

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from steward.api import create_api
 from steward.api.connections import EndedSocket, TimedConnection
-from steward.app import Steward, Stopping, end_children
+from steward.app import Shutdown, Steward, end_children
 from steward.core import FairThreads, HttpSettings, Misconfigured, keep_loaded, share_processor
 from steward.runs import WorkerThread
 
@@ -34,7 +34,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_started = on_started
-        self._stopping = Stopping()
+        self._stopping = Shutdown()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # Changes by hand are driven in this loop: long ones of one person must leave threads for everyone else.

@@ -5,7 +5,7 @@ from steward.app.budgeting import BudgetDesk, SeenBudget
 from steward.app.compose import Steward, open_steward
 from steward.app.dashboards import live_figures
 from steward.app.diagnose import diagnose
-from steward.app.evaluating import Sites
+from steward.app.evaluation_sites import Sites
 from steward.app.failing_triggers import FailingTrigger, failing_triggers
 from steward.app.figure_names import (
     agent_title,
@@ -17,16 +17,16 @@ from steward.app.figure_names import (
 from steward.app.first_start import prepare_first_start
 from steward.app.foundation import key_file, open_blobs, open_database
 from steward.app.search import Kind, search_project
-from steward.app.stopping import Stopping, end_children
+from steward.app.shutdown import Shutdown, end_children
 
 __all__ = [
     "BudgetDesk",
     "FailingTrigger",
     "Kind",
     "SeenBudget",
+    "Shutdown",
     "Sites",
     "Steward",
-    "Stopping",
     "agent_title",
     "alert_view",
     "check_channels",

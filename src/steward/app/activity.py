@@ -14,7 +14,7 @@ from steward.app.tracing import Observations
 from steward.broker import PeriodBudgets
 from steward.core import Clock
 from steward.identity import Access, Identity, Role
-from steward.observe import ActivitySummary, Extent, Ranked, line_of, one_line
+from steward.observe import ActivitySummary, Extent, Ranked, amount, line_of, one_line
 from steward.playbooks import Playbooks
 from steward.store import Scope
 
@@ -88,8 +88,8 @@ class Activity:
             limit, expected = seen.kept.document.usd, seen.expected
             if limit is not None and expected is not None and expected.usd > limit:
                 yield (
-                    f"The budget of “{one_line(seen.title)}” will not suffice: ${expected.usd:,.2f} of "
-                    f"${limit:,.2f} expected at its reset."
+                    f"The budget of “{one_line(seen.title)}” will not suffice: "
+                    f"{amount('spend', expected.usd)} of {amount('spend', float(limit))} expected at its reset."
                 )
 
 

@@ -22,7 +22,7 @@ from steward.agents import (
 from steward.agents.composed import ComposedAgents
 from steward.agents.skills import Skills
 from steward.app.foundation import Foundation
-from steward.app.governing import Governing
+from steward.app.governance import Governance
 from steward.app.tracing import counting
 from steward.broker import Broker
 from steward.core import Clock
@@ -89,7 +89,7 @@ class Planning:
 def put_to_work(
     base: Foundation,
     staff: Staff,
-    governing: Governing,
+    governing: Governance,
     playbooks: Playbooks,
     threads: Threads,
     skills: Skills,

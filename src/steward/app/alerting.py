@@ -1,5 +1,7 @@
 """Who is told of alerts and how messages leave: joins the rules of alerts with people, playbooks and governed calls."""
 
+from dataclasses import dataclass
+
 from steward.app.figure_names import flow_titles
 from steward.app.present_access import present_access
 from steward.core import Denied, HttpSettings, Invalid, NotFound, Problem, StewardError, Unavailable
@@ -11,18 +13,12 @@ from steward.runs import RunRequest
 from steward.store import Scope
 
 
+@dataclass(eq=False, repr=False)
 class AlertBystanders:
-    def __init__(
-        self,
-        identity: Identity,
-        playbooks: Playbooks,
-        direct_calls: DirectCalls,
-        settings: HttpSettings,
-    ) -> None:
-        self._identity = identity
-        self._playbooks = playbooks
-        self._direct_calls = direct_calls
-        self._settings = settings
+    _identity: Identity
+    _playbooks: Playbooks
+    _direct_calls: DirectCalls
+    _settings: HttpSettings
 
     def view(self, scope: Scope, user_id: str, token_role: Role | None) -> View | None:
         try:

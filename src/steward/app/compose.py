@@ -11,15 +11,15 @@ from steward.agents.skills import ScriptTools, Skills
 from steward.app.activity import Activity
 from steward.app.agent_services import Planning, Staff, agent_past, hire, put_to_work
 from steward.app.alerting import AlertBystanders
-from steward.app.analysing import RunAnalyses
 from steward.app.connection_services import open_connections
 from steward.app.foundation import Foundation, lay_foundation
-from steward.app.governing import Governing, govern
+from steward.app.governance import Governance, govern
 from steward.app.model_services import open_models
 from steward.app.parts import PartSources
 from steward.app.present_access import present_access
-from steward.app.pushing import WaitingNotices
-from steward.app.removing import Removing, remove_by_retention
+from steward.app.push_messages import WaitingNotices
+from steward.app.removal import ProjectRemoval, remove_by_retention
+from steward.app.run_analyses import RunAnalyses
 from steward.app.sign_on import CheckedWay, open_sign_on
 from steward.app.tracing import (
     Figures,
@@ -95,11 +95,11 @@ class Equipment:
 class Steward(Foundation):
     """An open installation; one attribute per room or part."""
 
-    removing: Removing
+    removing: ProjectRemoval
     client_documents: ClientDocuments
     sign_on: SignOn
     connections: Desk
-    governing: Governing
+    governing: Governance
     playbooks: Playbooks
     project_code: ProjectCode
     plugins: Plugins
@@ -234,7 +234,7 @@ def _equip(base: Foundation, models: Lineup | None) -> Equipment:
 
 
 def _open_playbooks(
-    base: Foundation, has: Equipment, governing: Governing, staff: Staff, figures: Figures
+    base: Foundation, has: Equipment, governing: Governance, staff: Staff, figures: Figures
 ) -> Playbooks:
     identity, workbench = base.identity, base.workbench
     parts = PartSources(
@@ -279,7 +279,7 @@ def _open_playbooks(
 
 
 def _open_project_code(
-    base: Foundation, has: Equipment, governing: Governing, playbooks: Playbooks
+    base: Foundation, has: Equipment, governing: Governance, playbooks: Playbooks
 ) -> ProjectCode:
     return ProjectCode(
         (
@@ -296,7 +296,7 @@ def _open_project_code(
     )
 
 
-def _loads_text(workbench: Workbench, governing: Governing) -> Bring:
+def _loads_text(workbench: Workbench, governing: Governance) -> Bring:
     """Loads CSV text as a dataset, as a person who uploads it would."""
 
     async def load(access: Access, name: str, csv: str) -> None:

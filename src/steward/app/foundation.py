@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
 
-from steward.app.secret_redaction import Scrubbing
+from steward.app.secret_redaction import SecretScrubber
 from steward.broker import approval_claims
 from steward.connections import Folders, Http, Mailer, NetworkPolicies, SecretManagers
 from steward.core import Clock, Ids, Misconfigured, NotFound, Services, Settings
@@ -63,7 +63,7 @@ class Foundation:
     events: EventLog
     keyring: Keyring
     secrets: SecretStore
-    scrubbing: Scrubbing
+    scrubbing: SecretScrubber
     workbench: Workbench
     definitions: DefinitionStore
     identity: Identity
@@ -93,7 +93,7 @@ def lay_foundation(
     # For what the installation does itself: single sign-on, streams of the event log.
     http = Http(allow_private=private, tells_trace=tells)
     secrets = SecretStore(database, keyring, clock, events, open_sources(settings, clock))
-    scrubbing = Scrubbing(database, secrets, clock)
+    scrubbing = SecretScrubber(database, secrets, clock)
     share = Sharing(events, clock).add_person
     identity = Identity(database, clock, ids, events, settings.identity, keyring, passwords, share)
     network = NetworkPolicies(database, events, clock, identity.members)

@@ -10,7 +10,7 @@ _WORD = 12
 """Fewer letters than this, and nothing else, are an ordinary word: "postgres", "password"."""
 
 
-class Scrubbing:
+class SecretScrubber:
     """Takes the values of a project's secrets out of what is about to be written, by anything that writes there.
 
     Secrets are read again after a moment; one that this process sets counts at once.

@@ -3,7 +3,7 @@
 from steward.broker._budget_tables import period_budgets as period_budgets_table
 from steward.broker._tables import approvals as approvals_table
 from steward.broker.approval_claims import approval_claim, approval_claims
-from steward.broker.approval_decisions import Deciding
+from steward.broker.approval_decisions import ApprovalDecisions
 from steward.broker.approvals import Approval, Approvals, Extent, State, Verdict
 from steward.broker.broker import ASK_HUMAN, DECRYPT, Broker
 from steward.broker.budgets import Budgets
@@ -34,7 +34,7 @@ from steward.broker.period_budgets import (
 from steward.broker.periods import PERIOD_WORDS, end_of, start_of
 from steward.broker.plans import Labelled, as_number, refusal, validated
 from steward.broker.policy_text import PolicyVerdict
-from steward.broker.policy_trials import Judging
+from steward.broker.policy_trials import PolicyTrials
 from steward.broker.presets import DEFAULT_PRESET, PRESETS, faults
 from steward.broker.rehearsal import SOURCE, Rehearsal, plain_path
 from steward.broker.role_proposals import propose_roles
@@ -136,6 +136,7 @@ __all__ = [
     "UNCERTAIN",
     "Action",
     "Approval",
+    "ApprovalDecisions",
     "Approvals",
     "Arguments",
     "Artifact",
@@ -146,7 +147,6 @@ __all__ = [
     "Budgets",
     "CallPlanner",
     "Cost",
-    "Deciding",
     "Effects",
     "Extent",
     "Failure",
@@ -157,7 +157,6 @@ __all__ = [
     "Groups",
     "HasRole",
     "Inbox",
-    "Judging",
     "KeptBudget",
     "Labelled",
     "Labels",
@@ -167,6 +166,7 @@ __all__ = [
     "Part",
     "PeriodBudget",
     "PeriodBudgets",
+    "PolicyTrials",
     "PolicyVerdict",
     "Preview",
     "Rehearsal",

@@ -15,7 +15,7 @@ from steward.identity import Access, Role
 from steward.runs import Json, Run, RunRequest, Runs, digest
 
 
-class Deciding:
+class ApprovalDecisions:
     def __init__(
         self, approvals: Approvals, runs: Runs, tools: Toolbox, planner: CallPlanner
     ) -> None:

@@ -1,6 +1,6 @@
 """Approvals: a person allows exactly one payload, once, in time; anything else is refused when it counts."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -33,24 +33,15 @@ UNDO_WINDOW: Final = timedelta(seconds=5)
 _COLUMNS = tables.approvals.c
 
 
+@dataclass(eq=False, repr=False)
 class Approvals:
-    def __init__(
-        self,
-        database: Database,
-        runs: Runs,
-        events: EventLog,
-        clock: Clock,
-        ids: Ids,
-        groups: Groups,
-        lifetime: timedelta = LIFETIME,
-    ) -> None:
-        self._database = database
-        self._runs = runs
-        self._events = events
-        self._clock = clock
-        self._ids = ids
-        self._groups = groups
-        self._lifetime = lifetime
+    _database: Database
+    _runs: Runs
+    _events: EventLog
+    _clock: Clock
+    _ids: Ids
+    _groups: Groups
+    _lifetime: timedelta = LIFETIME
 
     def ask(self, scope: Scope, ask: Ask) -> Approval:
         """Puts a request into the inbox; asked again after a crash, it is the same request."""

@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar
 from steward.broker.approval_model import NOT_ENOUGH
 from steward.broker.approvals import UNDO_WINDOW, Approvals, Needs
 from steward.broker.budgets import Budgets
-from steward.broker.call_costs import Spending
+from steward.broker.call_costs import CallCosts
 from steward.broker.call_planning import CallPlanner, within_time
 from steward.broker.grants import Grant, TokenDesk
 from steward.broker.holdings import HELD
@@ -100,7 +100,7 @@ class Broker:
         self._tokens = tokens
         self._clock = clock
         self._versions = versions
-        self._spending = Spending(budgets)
+        self._spending = CallCosts(budgets)
         self._people = People(approvals, tools, undo_window)
 
     async def begin(self, execution: Execution) -> None:

@@ -22,7 +22,7 @@ _BEGUN = "budget begun"
 _OPENED = "budget opened"
 
 
-class Spending:
+class CallCosts:
     def __init__(self, budgets: Budgets) -> None:
         self._budgets = budgets
 

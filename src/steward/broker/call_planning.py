@@ -91,20 +91,13 @@ class _Weighed:
     decision: Decision
 
 
+@dataclass(eq=False, repr=False)
 class CallPlanner:
-    def __init__(
-        self,
-        database: Database,
-        tools: Toolbox,
-        rulebook: Rulebook,
-        groups: Groups,
-        services: Services,
-    ) -> None:
-        self._database = database
-        self._tools = tools
-        self._rulebook = rulebook
-        self._groups = groups
-        self._services = services
+    _database: Database
+    _tools: Toolbox
+    _rulebook: Rulebook
+    _groups: Groups
+    _services: Services
 
     def situation(self, run: Run, grant: Grant) -> Situation:
         """Read in one transaction."""

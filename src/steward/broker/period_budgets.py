@@ -83,22 +83,14 @@ class KeptBudget:
         return max(Decimal(0), Decimal(limit) - self.spent[unit] - self.reserved[unit])
 
 
+@dataclass(eq=False, repr=False)
 class PeriodBudgets:
-    def __init__(
-        self,
-        database: Database,
-        events: EventLog,
-        clock: Clock,
-        ids: Ids,
-        members: Members,
-        runs: Runs,
-    ) -> None:
-        self._database = database
-        self._events = events
-        self._clock = clock
-        self._ids = ids
-        self._members = members
-        self._runs = runs
+    _database: Database
+    _events: EventLog
+    _clock: Clock
+    _ids: Ids
+    _members: Members
+    _runs: Runs
 
     def listed(self, scope: Scope) -> list[KeptBudget]:
         with self._database.read(scope) as tx:

@@ -27,7 +27,7 @@ from steward.runs import EntryType, Json, Runs
 _PAST_RUNS = 200
 
 
-class Judging:
+class PolicyTrials:
     def __init__(self, runs: Runs, rulebook: Rulebook, groups: Groups, tools: Toolbox) -> None:
         self._runs = runs
         self._rulebook = rulebook

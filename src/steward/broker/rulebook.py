@@ -48,18 +48,12 @@ class ProjectSettings:
     revision: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class Rulebook:
-    def __init__(
-        self,
-        database: Database,
-        events: EventLog,
-        clock: Clock,
-        members: Members,
-    ) -> None:
-        self._members = members
-        self._database = database
-        self._events = events
-        self._clock = clock
+    _database: Database
+    _events: EventLog
+    _clock: Clock
+    _members: Members
 
     def in_force(
         self, scope: Scope, playbook: str | None = None, pinned: tuple[str, ...] = ()

@@ -80,28 +80,18 @@ class _Turn:
     """The most that an API token allows with which it is wanted."""
 
 
+@dataclass(eq=False, repr=False)
 class Undoing:
     """Carries undo and redo out; who may is decided by policy before, as for any other call."""
 
-    def __init__(
-        self,
-        runs: Runs,
-        versions: Versions,
-        tools: Registry[Tool[Any]],
-        rulebook: Rulebook,
-        services: Services,
-        database: Database,
-        events: EventLog,
-        clock: Clock,
-    ) -> None:
-        self._database = database
-        self._events = events
-        self._clock = clock
-        self._runs = runs
-        self._versions = versions
-        self._tools = tools
-        self._rulebook = rulebook
-        self._services = services
+    _runs: Runs
+    _versions: Versions
+    _tools: Registry[Tool[Any]]
+    _rulebook: Rulebook
+    _services: Services
+    _database: Database
+    _events: EventLog
+    _clock: Clock
 
     def actions(self, scope: Scope, run_id: str) -> list[Action]:
         """What a run changed, oldest first."""

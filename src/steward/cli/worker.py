@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from steward.app import Stopping, end_children, open_steward
+from steward.app import Shutdown, end_children, open_steward
 from steward.cli.output import AsJson, command, progress, say, show
 from steward.cli.up import _only_one
 from steward.core import Conflict, Settings, load_settings
@@ -72,7 +72,7 @@ async def _serve(
 ) -> None:
     serving = runs.worker(queues=queues, concurrency=concurrency, lease=settings.runs.lease)
     loop = asyncio.get_running_loop()
-    stopping = Stopping()
+    stopping = Shutdown()
 
     def stop() -> None:
         stopping.begin()

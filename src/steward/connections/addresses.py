@@ -19,7 +19,7 @@ from ipaddress import (
 )
 from typing import Final
 
-from steward.core import Denied, Misconfigured, Unavailable, forms_of
+from steward.core import Denied, Misconfigured, Unavailable, forms_of, package_yaml
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -27,63 +27,12 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 MayReach = Callable[[str, int, Sequence[Address]], None]
 """Raises where the network policy of the project in question does not let a host be called at these addresses."""
 
-_REFUSED_V4: Final = tuple(
-    (IPv4Network(network), reason)
-    for network, reason in (
-        ("0.0.0.0/8", "this host"),
-        ("10.0.0.0/8", "private"),
-        ("100.64.0.0/10", "shared by a carrier, or cloud metadata"),
-        ("127.0.0.0/8", "loopback"),
-        ("168.63.129.16/32", "cloud metadata"),
-        ("169.254.0.0/16", "link-local, or cloud metadata"),
-        ("172.16.0.0/12", "private"),
-        ("192.0.0.0/24", "reserved, or cloud metadata"),
-        ("192.0.2.0/24", "for documentation"),
-        ("192.88.99.0/24", "a relay to other networks"),
-        ("192.168.0.0/16", "private"),
-        ("198.18.0.0/15", "for benchmarks"),
-        ("198.51.100.0/24", "for documentation"),
-        ("203.0.113.0/24", "for documentation"),
-        ("224.0.0.0/4", "multicast"),
-        ("240.0.0.0/4", "reserved"),
-    )
-)
-# Of IPv6 only global unicast is public; within it, these embed IPv4 addresses or are no one's.
+_KNOWN: Final = package_yaml("steward.connections", "addresses.yaml")
+_REFUSED_V4: Final = tuple((IPv4Network(each), why) for each, why in _KNOWN["refused_v4"].items())
 _GLOBAL_V6: Final = IPv6Network("2000::/3")
-_REFUSED_V6: Final = tuple(
-    (IPv6Network(network), reason)
-    for network, reason in (
-        ("2001::/23", "reserved, or a tunnel"),
-        ("2001:db8::/32", "for documentation"),
-        ("2002::/16", "a tunnel that embeds an IPv4 address"),
-        ("3fff::/20", "for documentation"),
-    )
-)
-_KINDS_V6: Final = tuple(
-    (IPv6Network(network), reason)
-    for network, reason in (
-        ("::1/128", "loopback"),
-        ("::ffff:0:0/96", "an IPv4 address written as IPv6"),
-        ("64:ff9b::/96", "an IPv4 address behind NAT64"),
-        ("64:ff9b:1::/48", "an IPv4 address behind NAT64"),
-        ("fc00::/7", "private"),
-        ("fe80::/10", "link-local"),
-        ("ff00::/8", "multicast"),
-    )
-)
-# Where machines of a cloud keep their own credentials.
-_METADATA: Final = frozenset(
-    ip_address(text)
-    for text in (
-        "100.100.100.200",
-        "168.63.129.16",
-        "169.254.169.254",
-        "169.254.170.2",
-        "192.0.0.192",
-        "fd00:ec2::254",
-        "fd20:ce::254",
-    )
-)
+_REFUSED_V6: Final = tuple((IPv6Network(each), why) for each, why in _KNOWN["refused_v6"].items())
+_KINDS_V6: Final = tuple((IPv6Network(each), why) for each, why in _KNOWN["kinds_v6"].items())
+_METADATA: Final = frozenset(map(ip_address, _KNOWN["metadata"]))
 # What inet_aton would read as an address although it does not look like one: 2130706433, 0x7f.1, 127.1, 0177.0.0.1.
 _NUMERIC: Final = re.compile(r"(0[xX][0-9a-fA-F]*|\d+)(\.(0[xX][0-9a-fA-F]*|\d+)){0,3}\.?")
 

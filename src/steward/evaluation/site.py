@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from steward.agents import Threads
-from steward.broker import Approvals, Deciding, Judging, Rulebook, Toolbox
+from steward.broker import ApprovalDecisions, Approvals, PolicyTrials, Rulebook, Toolbox
 from steward.core import MovableClock
 from steward.evaluation.script import Cast
 from steward.flows import Launcher, UndoCalls
@@ -29,8 +29,8 @@ class Site:
     tools: Toolbox
     launcher: Launcher
     approvals: Approvals
-    deciding: Deciding
-    judging: Judging
+    deciding: ApprovalDecisions
+    judging: PolicyTrials
     rulebook: Rulebook
     undoing: UndoCalls
     customers: int

@@ -88,22 +88,14 @@ def relying_party(address: str) -> RelyingParty:
     return RelyingParty(host, f"{parts.scheme}://{host}{port}")
 
 
+@dataclass(eq=False, repr=False)
 class Passkeys:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        events: EventLog,
-        people: Users,
-        open_sessions: Sessions,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
-        self._events = events
-        self._people = people
-        self._sessions = open_sessions
+    _database: Database
+    _clock: Clock
+    _ids: Ids
+    _events: EventLog
+    _people: Users
+    _sessions: Sessions
 
     def listed(self, user_id: str) -> list[Passkey]:
         statement = sa.select(passkeys).where(passkeys.c.user_id == user_id)

@@ -60,24 +60,15 @@ class OpenSession:
     expires_at: datetime
 
 
+@dataclass(eq=False, repr=False)
 class Sessions:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        passwords: Passwords,
-        settings: IdentitySettings,
-        guesses: Guesses,
-        two_step: TwoStep,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
-        self._passwords = passwords
-        self._settings = settings
-        self._guesses = guesses
-        self._two_step = two_step
+    _database: Database
+    _clock: Clock
+    _ids: Ids
+    _passwords: Passwords
+    _settings: IdentitySettings
+    _guesses: Guesses
+    _two_step: TwoStep
 
     def sign_in(
         self, email: str, password: str, *, address: str, agent: str = "", code: str | None = None

@@ -43,20 +43,13 @@ class Token:
     revoked_at: datetime | None
 
 
+@dataclass(eq=False, repr=False)
 class Tokens:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        events: EventLog,
-        settings: IdentitySettings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
-        self._events = events
-        self._settings = settings
+    _database: Database
+    _clock: Clock
+    _ids: Ids
+    _events: EventLog
+    _settings: IdentitySettings
 
     def create(self, access: Access, name: str, role: Role, days: int) -> tuple[Token, str]:
         """Makes a token for the caller; the text is returned here and never again."""

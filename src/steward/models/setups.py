@@ -127,22 +127,14 @@ Permit = Callable[[Access, str], bool]
 they may not. False: the address is public, and is looked at again before each request."""
 
 
+@dataclass(eq=False, repr=False)
 class Setups:
-    def __init__(
-        self,
-        database: Database,
-        secrets: SecretStore,
-        events: EventLog,
-        clock: Clock,
-        permit: Permit,
-        owns_organisation: Callable[[Scope, str], bool],
-    ) -> None:
-        self._database = database
-        self._secrets = secrets
-        self._events = events
-        self._clock = clock
-        self._permit = permit
-        self._owns_organisation = owns_organisation
+    _database: Database
+    _secrets: SecretStore
+    _events: EventLog
+    _clock: Clock
+    _permit: Permit
+    _owns_organisation: Callable[[Scope, str], bool]
 
     def current(self, scope: Scope, level: Level) -> SetupRevision:
         found = self.history(scope, level, 1)

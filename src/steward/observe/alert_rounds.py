@@ -124,32 +124,19 @@ class _Pending:
         return alert.state == "resolved" and (alert.notified == "" or alert.muted_until is not None)
 
 
+@dataclass(eq=False, repr=False)
 class AlertRounds:
-    def __init__(
-        self,
-        database: Database,
-        events: EventLog,
-        clock: Clock,
-        ids: Ids,
-        runs: Runs,
-        notifications: Notifications,
-        projector: Projector,
-        hourly: Hourly,
-        bystanders: Bystanders,
-        interval: timedelta,
-        history: timedelta,
-    ) -> None:
-        self._database = database
-        self._events = events
-        self._clock = clock
-        self._ids = ids
-        self._runs = runs
-        self._notifications = notifications
-        self._projector = projector
-        self._hourly = hourly
-        self._bystanders = bystanders
-        self._interval = interval
-        self._history = history
+    _database: Database
+    _events: EventLog
+    _clock: Clock
+    _ids: Ids
+    _runs: Runs
+    _notifications: Notifications
+    _projector: Projector
+    _hourly: Hourly
+    _bystanders: Bystanders
+    _interval: timedelta
+    _history: timedelta
 
     async def serve(self) -> None:
         """Until it is cancelled."""

@@ -104,24 +104,15 @@ class Alert:
     muted_until: datetime | None = None
 
 
+@dataclass(eq=False, repr=False)
 class Alerts:
-    def __init__(
-        self,
-        database: Database,
-        events: EventLog,
-        clock: Clock,
-        ids: Ids,
-        members: Members,
-        projector: Projector,
-        hourly: Hourly,
-    ) -> None:
-        self._database = database
-        self._events = events
-        self._clock = clock
-        self._ids = ids
-        self._members = members
-        self._projector = projector
-        self._hourly = hourly
+    _database: Database
+    _events: EventLog
+    _clock: Clock
+    _ids: Ids
+    _members: Members
+    _projector: Projector
+    _hourly: Hourly
 
     # Rules
 

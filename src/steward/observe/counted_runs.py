@@ -12,7 +12,7 @@ from steward.runs import runs_table
 
 _F: Final = facts.c
 _RUNS: Final = runs_table.c
-UsedKind = Literal["model", "tool", "agent", "connector"]
+UsedKind = Literal["run", "model", "tool", "agent", "connector"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Counted:
     flow: str | None = None
     revision: int | None = None
     used: UsedKind | None = None
-    """Without it, runs count that a person or a trigger started; otherwise all that used something of this kind."""
+    """Without it, runs count that a person or a trigger started; otherwise all that used something of this kind, or
+    with `run` all, those included that other runs started."""
     name: str | None = None
     """Of what was used."""
     agent: str | None = None
@@ -63,5 +64,7 @@ class Counted:
             return sa.and_(_F.kind == "run", _F.is_root)
         if self.used == "connector":
             return _F.connector == self.name
+        if self.used == "run":
+            return _F.kind == "run"
         its_own = sa.and_(_F.kind == self.used, _F.name == self.name)
         return its_own if self.used != "agent" else sa.or_(its_own, _F.agent == self.name)

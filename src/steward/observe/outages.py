@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.core.errors import StewardError
+from steward.core import StewardError
 from steward.observe._tables import abouts, facts, rollups
 from steward.observe.facts import is_shared, minute_of
 from steward.observe.overview import Visible, seen

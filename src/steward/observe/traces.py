@@ -31,7 +31,7 @@ _LOOK_SECONDS: Final = 1.0
 
 
 @dataclass
-class Storing:
+class TraceStore:
     """A trace on its way into the database, with what can be seen of it until then."""
 
     entries: int
@@ -68,7 +68,7 @@ class Traces:
         self._received = received
         self._stored_from = stored_from
         self._first = first
-        self._storing: dict[str, Storing] = {}
+        self._storing: dict[str, TraceStore] = {}
         self._live = LiveTraces(database, runs, received)
         self._following: set[str] = set()
         self._lock = Lock()
@@ -140,13 +140,13 @@ class Traces:
         if storing is not None:
             storing.over.wait()
 
-    def _begin(self, scope: Scope, family: Family) -> Storing:
+    def _begin(self, scope: Scope, family: Family) -> TraceStore:
         """Stores a trace in a thread of its own; once, however many ask."""
         with self._lock:
             known = self._storing.get(family.root_id)
             if known is not None:
                 return known
-            storing = self._storing[family.root_id] = Storing(family.entries)
+            storing = self._storing[family.root_id] = TraceStore(family.entries)
         Thread(
             target=self._store_beside,
             args=(scope, family, storing),
@@ -155,7 +155,7 @@ class Traces:
         ).start()
         return storing
 
-    def _store_beside(self, scope: Scope, family: Family, storing: Storing) -> None:
+    def _store_beside(self, scope: Scope, family: Family, storing: TraceStore) -> None:
         storing.may_begin.wait()
         try:
             self.store(scope, family, storing)
@@ -168,12 +168,12 @@ class Traces:
         finally:
             storing.over.set()
 
-    def store(self, scope: Scope, family: Family, storing: Storing | None = None) -> str:
+    def store(self, scope: Scope, family: Family, storing: TraceStore | None = None) -> str:
         """Makes the tree of runs that are over, unless it is there already; its id."""
         known = self._trees.find(scope, family)
         if known is not None:
             return known
-        storing = storing or Storing(family.entries)
+        storing = storing or TraceStore(family.entries)
         rows, spans, root_id = GrowingRows(), list[Placed](), family.root_id
         members = self._live.members(scope, family)
         for _, run in self._live.runs(scope, members.below(root_id, lambda _: True)):

@@ -8,82 +8,17 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from steward.output.allowed import NAMES, names_of
+
 MAX_LENGTH = 2_000
 MAX_DEPTH = 40
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Neither `now` nor `random`: the same chart is the same picture today and tomorrow. Nothing that repeats a text,
-# runs a regular expression or makes a list of any length.
-FUNCTIONS = (
-    _words(
-        "abs acos asin atan atan2 ceil clamp cos exp floor hypot isFinite isNaN log max min pow round"
-    )
-    | _words(
-        "sin sqrt tan datetime date day dayofyear year quarter month week hours minutes seconds"
-    )
-    | _words(
-        "milliseconds time timezoneoffset timeOffset utc utcdate utcday utcdayofyear utcyear utcquarter"
-    )
-    | _words("utcmonth utcweek utchours utcminutes utcseconds utcmilliseconds utcOffset")
-    | _words(
-        "indexof lastindexof length lower upper parseFloat parseInt replace slice split substring trim truncate"
-    )
-    | _words(
-        "dayFormat dayAbbrevFormat format monthFormat monthAbbrevFormat timeFormat utcFormat timeUnitSpecifier"
-    )
-    | _words(
-        "isArray isBoolean isDate isDefined isNumber isObject isString isValid toBoolean toDate toNumber"
-    )
-    | _words("toString extent inrange join lerp peek reverse sort span if")
-)
-CONSTANTS = _words(
-    "true false null undefined NaN Infinity PI E LN2 LN10 LOG2E LOG10E SQRT2 SQRT1_2 MAX_VALUE MIN_VALUE"
-)
 _SIGNAL_NAMES = frozenset({"width", "height"})
-FORBIDDEN_NAMES = frozenset(
-    {
-        "__proto__",
-        "prototype",
-        "constructor",
-        "toString",
-        "toLocaleString",
-        "valueOf",
-        "hasOwnProperty",
-        "isPrototypeOf",
-        "propertyIsEnumerable",
-        "__defineGetter__",
-        "__defineSetter__",
-        "__lookupGetter__",
-        "__lookupSetter__",
-    }
-)
-_BINARY = {
-    "||": 1,
-    "&&": 2,
-    "|": 3,
-    "^": 4,
-    "&": 5,
-    "==": 6,
-    "!=": 6,
-    "===": 6,
-    "!==": 6,
-    "<": 7,
-    "<=": 7,
-    ">": 7,
-    ">=": 7,
-    "<<": 8,
-    ">>": 8,
-    ">>>": 8,
-    "+": 9,
-    "-": 9,
-    "*": 10,
-    "/": 10,
-    "%": 10,
-}
+FUNCTIONS = names_of("functions")
+CONSTANTS = names_of("constants")
+FORBIDDEN_NAMES = names_of("forbidden_names")
+_BINARY = {sign: rank for rank, signs in enumerate(NAMES["operators"], 1) for sign in signs.split()}
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+)"
     r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"

@@ -15,9 +15,9 @@ _MAX_DATASETS = 20
 class Rows:
     """Checks the data parts of one specification and remembers what other checks need to know about them."""
 
-    def __init__(self, add: Callable[[str, str], None], names: set[str]) -> None:
+    def __init__(self, add: Callable[[str, str], None]) -> None:
         self._add = add
-        self._names = names
+        self._names: set[str] = set()
         self._count = 0
         self._spans: dict[str, tuple[float, float]] = {}
         self.keys: set[str] = set()

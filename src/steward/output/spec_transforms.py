@@ -42,7 +42,7 @@ class Transforms(Values):
         if not isinstance(value, dict):
             self.add(pointer, "A transform is an object.")
             return
-        kind = next((name for name in allowed.TRANSFORM_ORDER if name in value), None)
+        kind = next((name for name in allowed.TRANSFORMS if name in value), None)
         if kind is None:
             self.add(pointer, "This transform is not known.")
             return

@@ -16,10 +16,10 @@ MAX_PROBLEMS = 50
 class Values:
     """Checks single properties and gathers problems; `Transforms` and `Views` build on it."""
 
-    def __init__(self, data_names: Collection[str]) -> None:
+    def __init__(self) -> None:
         self.problems: list[Problem] = []
         self._names: set[str] = set()
-        self._rows = Rows(self.add, set(data_names))
+        self._rows = Rows(self.add)
         self._steps: list[tuple[str, float, str]] = []
 
     def add(self, pointer: str, message: str) -> None:

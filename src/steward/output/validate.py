@@ -5,7 +5,7 @@ harmless is refused: see `allowed` for the names and `expressions` for the code 
 """
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 from steward.core import Invalid, Problem, TooLarge
@@ -20,9 +20,9 @@ MAX_SIZE = 4_000
 _MAX_CLASSES = 10_000
 
 
-def validate(spec: Any, *, data_names: Collection[str] = ()) -> None:
-    """Raise unless the specification may be drawn; `data_names` are data that the caller will supply by name."""
-    problems = check(spec, data_names=data_names)
+def validate(spec: Any) -> None:
+    """Raise unless the specification may be drawn."""
+    problems = check(spec)
     if not problems:
         return
     first = problems[0]
@@ -34,12 +34,12 @@ def validate(spec: Any, *, data_names: Collection[str] = ()) -> None:
     )
 
 
-def check(spec: Any, *, data_names: Collection[str] = ()) -> tuple[Problem, ...]:
+def check(spec: Any) -> tuple[Problem, ...]:
     """Every problem of a specification, in the order of its text."""
     if not isinstance(spec, dict):
         return (Problem("", "A chart is a JSON object."),)
     _bounded(spec)
-    checker = _Views(data_names)
+    checker = _Views()
     checker.top(spec)
     return tuple(checker.problems)
 

@@ -8,7 +8,7 @@ from typing import Final
 from steward.core import Invalid, StewardError
 from steward.identity import Access
 from steward.playbooks.cards import Card, State
-from steward.playbooks.deploying import Deploying
+from steward.playbooks.deployer import Deployer
 from steward.playbooks.exchange import Change, Exchange, Imported, read_bytes, write_private
 from steward.playbooks.library import Library
 
@@ -18,7 +18,7 @@ _PAGE: Final = 100
 
 
 class DeploymentFiles:
-    def __init__(self, library: Library, deploying: Deploying, exchange: Exchange) -> None:
+    def __init__(self, library: Library, deploying: Deployer, exchange: Exchange) -> None:
         self._library = library
         self._deploying = deploying
         self._exchange = exchange

@@ -79,24 +79,15 @@ class _Looked:
     later: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class Dispatch:
-    def __init__(
-        self,
-        database: Database,
-        events: EventLog,
-        clock: Clock,
-        runs: Runs,
-        subscriptions: Subscriptions,
-        pinned: Pinned,
-        chooser: Chooser,
-    ) -> None:
-        self._database = database
-        self._events = events
-        self._clock = clock
-        self._runs = runs
-        self._subscriptions = subscriptions
-        self._pinned = pinned
-        self._chooser = chooser
+    _database: Database
+    _events: EventLog
+    _clock: Clock
+    _runs: Runs
+    _subscriptions: Subscriptions
+    _pinned: Pinned
+    _chooser: Chooser
 
     def deliver(self) -> int:
         """Notes what ended and starts what is due, until nothing is; how many runs were started."""

@@ -41,24 +41,15 @@ FindAgentPast = Callable[[Scope, str, tuple[str, frozenset[str]] | None], AgentP
 """What an agent used lately in runs of these subjects; all of them where it is None."""
 
 
+@dataclass(eq=False, repr=False)
 class Prices:
-    def __init__(
-        self,
-        library: Library,
-        manifests: Manifests,
-        people: People,
-        past: PastCosts,
-        tools: Toolbox,
-        expected: Expected,
-        agent_past: FindAgentPast,
-    ) -> None:
-        self._library = library
-        self._manifests = manifests
-        self._past = past
-        self._people = people
-        self._tools = tools
-        self.expected = expected
-        self._agent_past = agent_past
+    _library: Library
+    _manifests: Manifests
+    _people: People
+    _past: PastCosts
+    _tools: Toolbox
+    expected: Expected
+    _agent_past: FindAgentPast
 
     def of(self, access: Access, named: str) -> Price:
         """What a run costs by node: as past runs that ended well did, with an estimate for what never ran."""

@@ -83,28 +83,17 @@ class KeptTest:
     created_at: datetime
 
 
+@dataclass(eq=False, repr=False)
 class Rehearsals:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        library: Library,
-        people: People,
-        running: Running,
-        runs: Runs,
-        flow_runner: FlowRunner,
-        versions: Versions,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
-        self._library = library
-        self._people = people
-        self._running = running
-        self._runs = runs
-        self._flow_runner = flow_runner
-        self._versions = versions
+    _database: Database
+    _clock: Clock
+    _ids: Ids
+    _library: Library
+    _people: People
+    _running: Running
+    _runs: Runs
+    _flow_runner: FlowRunner
+    _versions: Versions
 
     # Trying
 

@@ -57,30 +57,18 @@ class Version:
     deployment: Deployment | None
 
 
+@dataclass(eq=False, repr=False)
 class Running:
-    def __init__(
-        self,
-        database: Database,
-        library: Library,
-        deployments: Deployments,
-        people: People,
-        runs: Runs,
-        launcher: Launcher,
-        broker: Broker,
-        rulebook: Rulebook,
-        needs: Needs,
-        manifests: Manifests,
-    ) -> None:
-        self._database = database
-        self._library = library
-        self._deployments = deployments
-        self._people = people
-        self._runs = runs
-        self._launcher = launcher
-        self._broker = broker
-        self._rulebook = rulebook
-        self._needs = needs
-        self._manifests = manifests
+    _database: Database
+    _library: Library
+    _deployments: Deployments
+    _people: People
+    _runs: Runs
+    _launcher: Launcher
+    _broker: Broker
+    _rulebook: Rulebook
+    _needs: Needs
+    _manifests: Manifests
 
     def start(
         self,

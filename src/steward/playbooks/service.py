@@ -10,9 +10,8 @@ from steward.definitions import Work
 from steward.flows import Flow, FlowRunner, Launcher, RunAgent
 from steward.identity import Access, Members, Notifications, Principal, Via
 from steward.playbooks.blueprint import Blueprints, Bring
-from steward.playbooks.building import Building, chosen, yaml_of
 from steward.playbooks.compiling import compiled, problems
-from steward.playbooks.deploying import Deploying
+from steward.playbooks.deployer import Deployer
 from steward.playbooks.deployment_files import DeploymentFiles
 from steward.playbooks.deployments import Deployments
 from steward.playbooks.dispatch import Dispatch
@@ -26,6 +25,7 @@ from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Datasets, Names, Needs
 from steward.playbooks.people import People, subject_of
 from steward.playbooks.pins import PinSource
+from steward.playbooks.playbook_builder import PlaybookBuilder, chosen, yaml_of
 from steward.playbooks.presence import Presence
 from steward.playbooks.prices import Expected, FindAgentPast, Prices
 from steward.playbooks.rehearsals import Rehearsals
@@ -148,7 +148,7 @@ class Playbooks:
             runs,
             RunDifferences(runs, self.flow_runner, broker.tools),
         )
-        self.deploying = Deploying(
+        self.deploying = Deployer(
             self.library,
             self.people,
             self.running,
@@ -183,7 +183,7 @@ class Playbooks:
         self.exchange = Exchange(self.library, database)
         self.deployment_files = DeploymentFiles(self.library, self.deploying, self.exchange)
         self.blueprints = Blueprints(home, self.library, around.datasets, around.bring)
-        self.building = Building(self.library, self.people)
+        self.building = PlaybookBuilder(self.library, self.people)
         self.presence = Presence(database, clock, self.library)
         self.drafts = Drafts(database, clock, self.library)
 

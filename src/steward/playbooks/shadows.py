@@ -78,30 +78,18 @@ class ShadowComparison:
     live_ended_at: datetime
 
 
+@dataclass(eq=False, repr=False)
 class Shadows:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        bus: Bus,
-        library: Library,
-        people: People,
-        manifests: Manifests,
-        deployments: Deployments,
-        rehearsals: Rehearsals,
-        runs: Runs,
-        differences: RunDifferences,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._bus = bus
-        self._library = library
-        self._people = people
-        self._manifests = manifests
-        self._deployments = deployments
-        self._rehearsals = rehearsals
-        self._runs = runs
-        self._differences = differences
+    _database: Database
+    _clock: Clock
+    _bus: Bus
+    _library: Library
+    _people: People
+    _manifests: Manifests
+    _deployments: Deployments
+    _rehearsals: Rehearsals
+    _runs: Runs
+    _differences: RunDifferences
 
     # What people ask for
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from steward.core import Clock, Conflict, NotFound, StewardError, TooLarge
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card
-from steward.playbooks.deploying import Deploying
+from steward.playbooks.deployer import Deployer
 from steward.playbooks.library import Library
 from steward.playbooks.subscriptions import Subscription, Subscriptions
 from steward.playbooks.trigger import Trigger
@@ -61,7 +61,7 @@ class TriggerDesk:
     def __init__(
         self,
         library: Library,
-        deploying: Deploying,
+        deploying: Deployer,
         subscriptions: Subscriptions,
         events: TriggerEvents,
         watch: Watch,

@@ -9,13 +9,13 @@ from steward.core import Clock, FairThreads, Ids, NetworkLevel
 from steward.store import BlobStore, Database, EventLog, Scope
 from steward.tables import Scratch
 from steward.versions import Versions
-from steward.workbench.bringing import ORIGINALS, Bringing
+from steward.workbench.dataset_loads import ORIGINALS, DatasetLoads
+from steward.workbench.dataset_reports import DatasetReports
 from steward.workbench.datasets import DatasetCard, Datasets
+from steward.workbench.entity_resolution import EntityResolution
 from steward.workbench.insights import Insights, Kind
 from steward.workbench.operations import Operations, Planned
 from steward.workbench.outputs import Exported, Format, Outputs
-from steward.workbench.reporting import Reporting
-from steward.workbench.resolving import Resolving
 from steward.workbench.rows import Filter, Operator, RowPage, Sort
 from steward.workbench.sandbox_results import land
 from steward.workbench.saved_queries import SavedQueries, SavedQuery
@@ -77,11 +77,11 @@ class Workbench:
 
         self.datasets = Datasets(self.versions, cipher)
         uploads = Uploads(database, self.versions, clock, ids, upload_limits, scrub)
-        self.bringing = Bringing(self.versions, uploads, self._scratch, network=network)
+        self.bringing = DatasetLoads(self.versions, uploads, self._scratch, network=network)
         self.insights = Insights(database, self.versions, clock)
         self.operations = Operations(self.versions, hashing_key, cipher)
-        self.resolving = Resolving(self.versions, folder / "resolving")
-        self.reporting = Reporting(self.versions, self.insights, clock)
+        self.resolving = EntityResolution(self.versions, folder / "resolving")
+        self.reporting = DatasetReports(self.versions, self.insights, clock)
         self.outputs = Outputs(self.versions, clock, self._scratch)
         self.saved_queries = SavedQueries(database, clock, ids)
 

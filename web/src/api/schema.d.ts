@@ -46995,8 +46995,8 @@ export interface operations {
                 since?: string | null;
                 /** @description And before this hour. */
                 until?: string | null;
-                /** @description Runs that used something of this kind. */
-                used?: ("model" | "tool" | "agent" | "connector") | null;
+                /** @description Runs that used something of this kind; with `run` all, also those that other runs started. */
+                used?: ("run" | "model" | "tool" | "agent" | "connector") | null;
                 /** @description Of what they used. */
                 name?: string | null;
                 /** @description The agent for which they used it. */

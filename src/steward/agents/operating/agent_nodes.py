@@ -70,22 +70,15 @@ FindPackage = Callable[[Scope, str], PackageAgent | None]
 """The agent of a package that a name means in a project, if it means one."""
 
 
+@dataclass(eq=False, repr=False)
 class Hands:
     """Gives nodes to the operator."""
 
-    def __init__(
-        self,
-        operator: Operator,
-        roster: Roster,
-        find: Find,
-        package: FindPackage = lambda _scope, _name: None,
-        recall: Recall = lambda _scope, _notebook: (),
-    ) -> None:
-        self._operator = operator
-        self._roster = roster
-        self._find = find
-        self._package = package
-        self._recall = recall
+    _operator: Operator
+    _roster: Roster
+    _find: Find
+    _package: FindPackage = lambda _scope, _name: None
+    _recall: Recall = lambda _scope, _notebook: ()
 
     async def run(
         self, execution: Execution, key: str, asked: Json, labels: Mapping[str, Any]

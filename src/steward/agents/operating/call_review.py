@@ -29,7 +29,7 @@ class Weighed:
     """Whether it does what a person asked for and no more."""
 
 
-class Weighing:
+class CallReview:
     """All that a step has seen and done so far, against which its next call is held."""
 
     def __init__(self, job: Job, equipment: Equipment) -> None:

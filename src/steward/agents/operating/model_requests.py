@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -24,18 +24,12 @@ def tokens_read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
     return size // CHARACTERS_PER_TOKEN
 
 
+@dataclass(eq=False, repr=False)
 class PaidDesk:
-    def __init__(
-        self,
-        desk: ModelDesk,
-        broker: Broker,
-        live: Live | None = None,
-        scrubber: Callable[[Scope], Scrubber] | None = None,
-    ) -> None:
-        self._desk = desk
-        self._broker = broker
-        self._live = live
-        self._scrubber = scrubber
+    _desk: ModelDesk
+    _broker: Broker
+    _live: Live | None = None
+    _scrubber: Callable[[Scope], Scrubber] | None = None
 
     def configured(self, scope: Scope | None, role: Role, model: str | None = None) -> bool:
         return self._desk.configured(scope, role, model)

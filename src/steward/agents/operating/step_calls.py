@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import Any, Final
 
-from steward.agents.operating.call_review import Weighing
+from steward.agents.operating.call_review import CallReview
 from steward.agents.operating.equipment import Equipment
 from steward.agents.operating.job import Done, Job
 from steward.agents.operating.result_views import ERROR_SOURCE, Shown, result_shown
@@ -34,7 +34,7 @@ class StepCalls:
         self._has = equipment
         self._counted = counted
         self._called = 0
-        self.review = Weighing(job, equipment)
+        self.review = CallReview(job, equipment)
         self.done = Done()
 
     async def make(

@@ -13,10 +13,10 @@ from typing import Any, Final, Protocol
 from steward.agents.asking.reading import Asked
 from steward.agents.planning.answers import document_in, found_in
 from steward.agents.planning.forms import FormRefused, query_plan
-from steward.agents.planning.mending import mended
 from steward.agents.planning.narrow import output_schema
 from steward.agents.planning.plan import MadeBy, Plan, Planned
 from steward.agents.planning.plan_checks import Catalogue, PlanRefused, check_plan
+from steward.agents.planning.plan_repair import mended
 from steward.agents.planning.prompt import Recipe, opening, repair
 from steward.agents.planning.stages import (
     KIND_SCHEMA,

@@ -13,14 +13,14 @@ from pydantic.alias_generators import to_camel
 from steward.agents import Teller, Thread, thread_of
 from steward.api.ag_ui_events import AgUi, Event, interrupt_id
 from steward.api.chat_documents import chat_out
-from steward.api.chat_events import Happening, Place
+from steward.api.chat_events import ChatEvent, Place
 from steward.api.context import ApiContext, context_of
 from steward.api.documents import Input
-from steward.api.following import BEAT, Following, waits_for_people
 from steward.api.guards import AsOperator
 from steward.api.plan_reviews import review, review_of
 from steward.api.routes.chat import ChatIn, begin
 from steward.api.routing import Router
+from steward.api.run_follower import BEAT, RunFollower, waits_for_people
 from steward.api.streams import EventStream
 from steward.app import Steward
 from steward.broker import Verdict
@@ -152,11 +152,11 @@ def _resumable(steward: Steward, access: Access, body: RunAgentIn) -> tuple[Thre
     return thread, run
 
 
-def _told_before(steward: Steward, run: Run) -> list[Happening]:
+def _told_before(steward: Steward, run: Run) -> list[ChatEvent]:
     """What earlier AG-UI runs of this turn told; the state is made from it again."""
     teller = Teller(steward.runs.payload)
     entries = steward.runs.journal.entries(run.scope, run.id)
-    return [Happening(*told) for entry in entries for told in teller.tell(entry)]
+    return [ChatEvent(*told) for entry in entries for told in teller.tell(entry)]
 
 
 async def _resume(steward: Steward, access: Access, run: Run, entry: ResumeIn) -> None:
@@ -209,7 +209,7 @@ async def _frames(
     run: Run,
     place: Place,
     teller: AgUi,
-    before: list[Happening],
+    before: list[ChatEvent],
 ) -> AsyncIterator[str]:
     steward = context.steward
 
@@ -217,7 +217,7 @@ async def _frames(
         return [("result", chat_out(steward, access, over).model_dump(mode="json"))]
 
     thread_id = thread_of(run)
-    following = Following(context, access, run, thread_id, conclude, place)
+    following = RunFollower(context, access, run, thread_id, conclude, place)
     yield _framed(teller.begin(thread_id))
     for happening in before:
         teller.tell(happening)
@@ -238,7 +238,7 @@ async def _frames(
             yield ": still here\n\n" if told == [BEAT] else _framed(events)
 
 
-def _interrupting(following: Following, begun: Run, place: Place) -> list[dict[str, Any]]:
+def _interrupting(following: RunFollower, begun: Run, place: Place) -> list[dict[str, Any]]:
     """What the turn waits for, once it has come to rest after what was answered."""
     run = following.run
     if run.status.is_final or not following.is_level:

@@ -10,8 +10,8 @@ from steward.api.documents import Input, Output
 from steward.api.guards import AsOperator, AsSignedIn, AsViewer
 from steward.api.routing import Router
 from steward.api.run_documents import RunOut
-from steward.api.seeing import Seeing
 from steward.api.types import PROJECT_ID, RUN_ID, RunId
+from steward.api.visibility import Visibility
 from steward.core import copied
 
 router = Router(prefix="/projects/{project_id}/runs", tags=["observe"])
@@ -81,7 +81,7 @@ def analyse_run(request: Request, principal: AsSignedIn, body: AnalyseIn) -> Run
     """The same at one address for all projects."""
     steward = steward_of(request)
     access = steward.identity.projects.enter(principal, body.project_id)
-    Seeing(steward, access).refuse_hidden(runs=[body.run_id])
+    Visibility(steward, access).refuse_hidden(runs=[body.run_id])
     return RunOut.model_validate(steward.analyses.start(access, body.run_id))
 
 

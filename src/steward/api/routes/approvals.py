@@ -10,8 +10,8 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.routing import Router
-from steward.api.seeing import Seeing, kept
 from steward.api.types import ApprovalId
+from steward.api.visibility import Visibility, kept
 from steward.broker import Approval, Extent, State, Verdict
 
 router = Router(prefix="/projects/{project_id}", tags=["approvals"])
@@ -85,7 +85,7 @@ class DelegateIn(Input):
 def read_inbox(request: Request, access: AsViewerOrRunner) -> Page[WaitingOut]:
     """Everything that waits for the caller, what ends soonest first."""
     steward = steward_of(request)
-    seeing = Seeing(steward, access)
+    seeing = Visibility(steward, access)
     items = [
         WaitingOut.model_validate({**vars(item), "may_open": seeing.run(item.run_id)})
         for item in steward.governing.inbox.waiting(access)
@@ -109,7 +109,7 @@ def list_approvals(
     def fetch(before: str | None, count: int) -> list[Approval]:
         return approvals.listed(access, status=state, run_id=run_id, before=before, limit=count)
 
-    seeing = Seeing(steward_of(request), access)
+    seeing = Visibility(steward_of(request), access)
     shown = kept(fetch, seeing.approval, lambda approval: approval.id)
     items, following = page(shown, lambda approval: approval.id, cursor, limit)
     return Page(items=[ApprovalOut.model_validate(item) for item in items], next_cursor=following)

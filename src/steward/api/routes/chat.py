@@ -14,9 +14,9 @@ from steward.api.chat_documents import ChatOut, MessageOut, chat_out, message_ou
 from steward.api.chat_events import Place
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Page, page
-from steward.api.following import BEAT, Following, waits_for_people
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.routing import Router
+from steward.api.run_follower import BEAT, RunFollower, waits_for_people
 from steward.api.streams import EventStream
 from steward.api.types import RUN_ID, THREAD_ID, UPLOAD_ID, ThreadId
 from steward.app import Steward
@@ -197,7 +197,7 @@ def followed(
         return conclusion(chat_out(context.steward, access, over))
 
     async def frames() -> AsyncIterator[str]:
-        following = Following(context, access, run, thread_of(run), conclude, place)
+        following = RunFollower(context, access, run, thread_of(run), conclude, place)
         left_alone = False
         try:
             yield ": connected\n\n"

@@ -16,8 +16,8 @@ from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.event_names import EventNames
 from steward.api.guards import AsAdmin, AsViewer, AsViewerOrRunner
 from steward.api.routing import Router
-from steward.api.seeing import Seeing, kept
 from steward.api.streams import EventStream
+from steward.api.visibility import Visibility, kept
 from steward.app import Steward
 from steward.core import Event, Invalid, StewardError
 from steward.identity import Access
@@ -58,7 +58,7 @@ def list_events(
     def fetch(before: str | None, count: int) -> list[Event]:
         return events.before(access.scope, number(before), count)
 
-    seeing = Seeing(steward_of(request), access)
+    seeing = Visibility(steward_of(request), access)
     shown = kept(fetch, seeing.event, lambda event: str(event.cursor))
     items, following = page(shown, lambda event: str(event.cursor), cursor, limit)
     named = EventNames(steward_of(request), access, seeing, items)
@@ -92,7 +92,7 @@ def export_events(
         format,
         by=access.user_id,
         after=after,
-        shows=Seeing(steward, access).event,
+        shows=Visibility(steward, access).event,
     )
     name = f"events.{format.value}"
     return StreamingResponse(
@@ -157,7 +157,7 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
 
 def _visible_events(steward: Steward, access: Access, events: list[Event]) -> list[Event]:
     """Looked at anew for every batch: what was shared or taken away meanwhile counts at once."""
-    seeing = Seeing(steward, access)
+    seeing = Visibility(steward, access)
     return [event for event in events if seeing.event(event)]
 
 

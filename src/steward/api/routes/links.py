@@ -15,8 +15,8 @@ from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment
 from steward.api.guards import AsAnyone, AsEditor
 from steward.api.routes.uploads import LOAD
 from steward.api.routing import Router
-from steward.api.seeing import Seeing
 from steward.api.types import RUN_ID, LinkId, NewDatasetName
+from steward.api.visibility import Visibility
 from steward.app import Steward
 from steward.broker import Grant
 from steward.core import Denied, Invalid, NotFound, TooLarge
@@ -129,7 +129,7 @@ def fetch_by_link(request: Request, token: Token) -> StreamingResponse:
     access, asked = _checked(request, link)
     arguments = ShareFile.model_validate(asked.document["arguments"])
     if arguments.run_id is not None:
-        Seeing(steward, access).refuse_hidden(runs=[arguments.run_id])
+        Visibility(steward, access).refuse_hidden(runs=[arguments.run_id])
     file, _ = shared_file(steward.workbench, steward.runs, access.scope, access.user_id, arguments)
     if file.digest != link.digest:
         raise NotFound("The file has changed since the link was made. Ask for another link.")
@@ -227,7 +227,7 @@ async def _made(
 ) -> LinkOut:
     steward = steward_of(request)
     if isinstance(body, DownloadLinkIn) and body.run_id is not None:
-        Seeing(steward, access).refuse_hidden(runs=[body.run_id])
+        Visibility(steward, access).refuse_hidden(runs=[body.run_id])
     call = DirectCall(tool, body.model_dump(exclude_unset=True), seen=True)
     done = await steward.governing.direct_calls.run(access, call)
     made = steward.identity.links.made_by(access.scope, done.run.id)

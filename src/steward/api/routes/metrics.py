@@ -1,6 +1,7 @@
 """Figures as they change: pushed over a web socket, or asked for from a number on."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from anyio import to_thread
@@ -125,22 +126,15 @@ def _number(websocket: WebSocket, name: str, least: int, most: int) -> int | Non
     return int(text)
 
 
+@dataclass(eq=False, repr=False)
 class _Reader:
     """One web socket. All it has is the number that was sent last."""
 
-    def __init__(
-        self,
-        context: ApiContext,
-        websocket: WebSocket,
-        access: Access,
-        hours: int,
-        number: int | None,
-    ) -> None:
-        self._context = context
-        self._websocket = websocket
-        self._access = access
-        self._hours = hours
-        self._number = number
+    _context: ApiContext
+    _websocket: WebSocket
+    _access: Access
+    _hours: int
+    _number: int | None
 
     async def serve(self) -> None:
         sending = asyncio.create_task(self._send())

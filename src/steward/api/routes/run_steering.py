@@ -10,8 +10,8 @@ from steward.api.documents import Input
 from steward.api.guards import AsAsked, AsOperator, AsOperatorOrRunner
 from steward.api.routing import Router
 from steward.api.run_documents import KeyIn, RunOut, StepKey
-from steward.api.seeing import Seeing
 from steward.api.types import RunId
+from steward.api.visibility import Visibility
 from steward.identity import Access
 
 router = Router(prefix="/projects/{project_id}/runs", tags=["runs"])
@@ -47,7 +47,7 @@ def _control(request: Request, access: Access, run_id: str, action: str) -> RunO
 @router.post("/{run_id}/answers", status_code=status.HTTP_204_NO_CONTENT)
 def answer_run(request: Request, access: AsAsked, run_id: RunId, body: AnswerIn) -> None:
     """Answers a question, a budget request or an uncertain effect; approvals have their own address."""
-    Seeing(steward_of(request), access).refuse_unasked(run_id, body.key)
+    Visibility(steward_of(request), access).refuse_unasked(run_id, body.key)
     steward_of(request).governing.inbox.answer(access, run_id, body.key, body.answer)
 
 

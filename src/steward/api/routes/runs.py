@@ -69,7 +69,11 @@ def _counted(
     ] = None,
     until: Annotated[AwareDatetime | None, Query(description="And before this hour.")] = None,
     used: Annotated[
-        UsedKind | None, Query(description="Runs that used something of this kind.")
+        UsedKind | None,
+        Query(
+            description="Runs that used something of this kind; with `run` all, also those that "
+            "other runs started."
+        ),
     ] = None,
     name: Annotated[str | None, Query(max_length=200, description="Of what they used.")] = None,
     agent: Annotated[

@@ -12,7 +12,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsOperator, AsViewer
 from steward.api.routing import Router
-from steward.api.seeing import Seeing
+from steward.api.visibility import Visibility
 from steward.app import Steward
 from steward.broker import Step, Whole
 from steward.core import Invalid
@@ -71,7 +71,7 @@ def plan_take_back(
     steward = steward_of(request)
     whole = _whole(run_id, key, commit, branch)
     plan = steward.governing.undoing.plan_whole(access.scope, whole)
-    seeing = Seeing(steward, access)
+    seeing = Visibility(steward, access)
     return TakeBackPlanOut(
         steps=[_step_out(step, seeing) for step in plan.steps],
         blocked=list(plan.blocked),
@@ -98,10 +98,10 @@ def _whole(run_id: str | None, key: str | None, commit: str | None, branch: str)
 
 
 def _refuse_hidden(steward: Steward, access: Access, run_id: str) -> None:
-    Seeing(steward, access).refuse_hidden(runs=[run_id])
+    Visibility(steward, access).refuse_hidden(runs=[run_id])
 
 
-def _step_out(step: Step, seeing: Seeing) -> TakeBackStepOut:
+def _step_out(step: Step, seeing: Visibility) -> TakeBackStepOut:
     """A change of a hidden run is listed as the history lists it: without its run."""
     shown = step.run_id is None or seeing.run(step.run_id)
     return TakeBackStepOut.model_validate(step if shown else replace(step, run_id=None, key=None))

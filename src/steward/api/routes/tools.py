@@ -22,8 +22,8 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routing import Router
-from steward.api.seeing import Seeing, kept
 from steward.api.types import ScheduleId
+from steward.api.visibility import Visibility, kept
 from steward.broker import Grant, Risk, bound_to
 from steward.core import Invalid, copied
 from steward.flows import (
@@ -270,7 +270,7 @@ def list_schedules(
     def fetch(before: str | None, count: int) -> list[Schedule]:
         return schedules.listed(access.scope, before, count)
 
-    shown = kept(fetch, Seeing(steward_of(request), access).schedule, lambda item: item.id)
+    shown = kept(fetch, Visibility(steward_of(request), access).schedule, lambda item: item.id)
     items, following = page(shown, lambda item: item.id, cursor, limit)
     now = steward_of(request).clock.now()
     return Page(items=[_schedule_out(item, now) for item in items], next_cursor=following)

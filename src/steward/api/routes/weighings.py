@@ -10,8 +10,8 @@ from steward.api.documents import Input
 from steward.api.guards import AsAsked
 from steward.api.routing import Router
 from steward.api.run_documents import RunDetail, RunOut, run_detail
-from steward.api.seeing import Seeing
 from steward.api.types import RunId
+from steward.api.visibility import Visibility
 from steward.broker import first_problem
 from steward.core import Invalid, NotFound
 from steward.flows import DirectCall
@@ -31,7 +31,7 @@ class WeighIn(Input):
 def weigh_asked_rules(request: Request, access: AsAsked, run_id: RunId, body: WeighIn) -> RunOut:
     """For whoever is asked to approve rules: edits that the run would take, on the data it asked about."""
     steward = steward_of(request)
-    Seeing(steward, access).refuse_unasked(run_id, body.key)
+    Visibility(steward, access).refuse_unasked(run_id, body.key)
     asked = steward.governing.inbox.asked(access, run_id, body.key).request
     shown = asked.get("shown")
     datasets = shown.get("datasets") if isinstance(shown, dict) else None

@@ -25,7 +25,7 @@ _LONGEST_VALUE: Final = 4 << 20
 
 
 @dataclass(frozen=True)
-class Listing:
+class ToolListing:
     protocol: str
     server: str
     tools: tuple[Definition, ...]
@@ -35,7 +35,7 @@ class Listing:
 class ToolChanged(Denied):
     """A tool is not what was accepted; `listing` is what the server offers now."""
 
-    def __init__(self, message: str, listing: Listing) -> None:
+    def __init__(self, message: str, listing: ToolListing) -> None:
         super().__init__(message, code="tool-changed")
         self.listing = listing
 
@@ -54,7 +54,7 @@ async def list_tools(
     secrets: Mapping[str, str],
     seconds: float = 20,
     line: "Line | None" = None,
-) -> Listing:
+) -> ToolListing:
     """What the server offers, in its own order."""
     async with _connected(http, settings, secrets, seconds, line) as client:
         return await _listing(client)
@@ -99,7 +99,7 @@ def _answer(result: Mapping[str, Any]) -> Answer:
     return Answer({"content": blocks}, failed)
 
 
-async def _listing(client: "Client") -> Listing:
+async def _listing(client: "Client") -> ToolListing:
     tools: list[Definition] = []
     left_out: list[str] = []
     cursor: str | None = None
@@ -120,7 +120,9 @@ async def _listing(client: "Client") -> Listing:
             break
     info = client.server_info
     name = f"{info.name} {info.version}" if info is not None else "unnamed server"
-    return Listing(client.protocol_version, disarmed(name, 100), tuple(tools), tuple(left_out[:20]))
+    return ToolListing(
+        client.protocol_version, disarmed(name, 100), tuple(tools), tuple(left_out[:20])
+    )
 
 
 @asynccontextmanager

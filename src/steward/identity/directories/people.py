@@ -39,22 +39,14 @@ class Record:
     revision: int
 
 
+@dataclass(eq=False, repr=False)
 class People:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        events: EventLog,
-        users_: Users,
-        admission: Admission,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
-        self._events = events
-        self._users = users_
-        self._admission = admission
+    _database: Database
+    _clock: Clock
+    _ids: Ids
+    _events: EventLog
+    _users: Users
+    _admission: Admission
 
     def listed(self, directory: Directory, equal: tuple[str, str] | None = None) -> list[Record]:
         """All people of a directory, by id; `equal` narrows by what an index knows."""

@@ -81,24 +81,15 @@ def granted_roles(rules: Iterable[RoleRule], claims: Mapping[str, Any]) -> dict[
     return found
 
 
+@dataclass(eq=False, repr=False)
 class Admission:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        events: EventLog,
-        users_: Users,
-        sessions: Sessions,
-        members: Members,
-        invitations: Invitations,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._events = events
-        self._users = users_
-        self._sessions = sessions
-        self._members = members
-        self._invitations = invitations
+    _database: Database
+    _clock: Clock
+    _events: EventLog
+    _users: Users
+    _sessions: Sessions
+    _members: Members
+    _invitations: Invitations
 
     def admit(
         self, provider: Provider, person: Person, *, agent: str, address: str, sid: str | None

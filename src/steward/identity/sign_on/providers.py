@@ -101,24 +101,15 @@ class Provider:
         return Scope(self.org_id, self.home_id)
 
 
+@dataclass(eq=False, repr=False)
 class Providers:
-    def __init__(
-        self,
-        database: Database,
-        secrets: SecretStore,
-        events: EventLog,
-        clock: Clock,
-        ids: Ids,
-        members: Members,
-        settings: SignOnSettings,
-    ) -> None:
-        self._database = database
-        self._secrets = secrets
-        self._events = events
-        self._clock = clock
-        self._ids = ids
-        self._members = members
-        self._settings = settings
+    _database: Database
+    _secrets: SecretStore
+    _events: EventLog
+    _clock: Clock
+    _ids: Ids
+    _members: Members
+    _settings: SignOnSettings
 
     def enabled(self) -> list[Provider]:
         """What the sign-in page offers, of all organisations."""

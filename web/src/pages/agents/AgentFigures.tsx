@@ -89,7 +89,7 @@ export function AgentFigures({ name }: { name: string }) {
           </dl>
           <Days days={figures.days} />
           {figures.failures.length > 0 && (
-            <Section title={t`Errors`} framed>
+            <Section title={t`Errors`}>
               <ul className={classes.tools}>
                 {figures.failures.map(({ where, code, times }) => (
                   <li key={`${where} ${code}`} className={classes.line}>
@@ -114,7 +114,7 @@ export function AgentFigures({ name }: { name: string }) {
             </Section>
           )}
           {figures.tools.length > 0 && (
-            <Section title={t`Tools it called`} framed>
+            <Section title={t`Tools it called`}>
               <ul className={classes.tools}>
                 {figures.tools.map(({ name: tool, calls, errors }) => (
                   <li key={tool} className={classes.line}>
@@ -143,7 +143,7 @@ export function AgentFigures({ name }: { name: string }) {
               </ul>
             </Section>
           )}
-          <Section title={t`Latest runs`} framed>
+          <Section title={t`Latest runs`}>
             <ul className={classes.tools}>
               {figures.last_runs.map((run) => (
                 <li key={run.id} className={classes.line}>

@@ -354,7 +354,7 @@ function RankedTable({ title, counted, rows, projectId, since }: RankedProps) {
   const runs = ({ kind, name }: Ranked, failed?: 'true') =>
     runsBehind(projectId, {
       since,
-      ...(kind === 'flow' ? { flow: name } : { used: kind, name }),
+      ...(kind === 'flow' ? { used: 'run', flow: name } : { used: kind, name }),
       ...(failed && { failed }),
     });
   if (rows.length === 0) return null;

@@ -11,6 +11,8 @@ interface Props {
   run: Pick<RunDetail, 'id' | 'subject'>;
   /** A call whose step is shown there. */
   call?: string;
+  /** What separates the link from the text before it. */
+  before?: string;
 }
 
 /** The playbook that a run is of. */
@@ -21,19 +23,22 @@ export function playbookOf({ subject }: Pick<RunDetail, 'subject'>): string | nu
   return playbookId.includes(':') ? null : playbookId;
 }
 
-export function CanvasLink({ run, call }: Props) {
+export function CanvasLink({ run, call, before = '' }: Props) {
   const project = useProject();
   const mayLook = useMay('viewer');
   const playbookId = playbookOf(run);
   if (!mayLook || playbookId === null) return null;
   const step = call === undefined ? '' : `&step=${encodeURIComponent(call)}`;
   return (
-    <Anchor
-      component={Link}
-      to={`${projectPath(project.id, 'flows', playbookId)}?run=${run.id}${step}`}
-      inherit
-    >
-      {t`Show on the canvas`}
-    </Anchor>
+    <>
+      {before}
+      <Anchor
+        component={Link}
+        to={`${projectPath(project.id, 'flows', playbookId)}?run=${run.id}${step}`}
+        inherit
+      >
+        {t`Show on the canvas`}
+      </Anchor>
+    </>
   );
 }

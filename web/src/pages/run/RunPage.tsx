@@ -142,12 +142,7 @@ function Facts({ run, projectId }: { run: RunDetail; projectId: string }) {
           <Trans>· part of {toRun(run.parent_id, t`another run`)}</Trans>
         </>
       )}
-      {run.subject !== null && (
-        <>
-          {' · '}
-          <CanvasLink run={run} />
-        </>
-      )}
+      <CanvasLink run={run} before=" · " />
     </>
   );
 }

@@ -40,6 +40,7 @@ export function CountedLine({ counted }: { counted: Counted }) {
     agent !== undefined && t`for the agent “${agent}”`,
     failed === 'true' && (use === null ? t`that failed` : t`in which it failed`),
     code !== undefined && t`with the error ${code}`,
+    used === 'run' && t`with those that other runs started`,
     since !== undefined && t`from ${formats.dateTime(since)}`,
     until !== undefined && t`until ${formats.dateTime(until)}`,
   ];

@@ -19,7 +19,7 @@ _ASKING = frozenset({"run.blocked", "run.waiting_for_approval", "run.reviewing"}
 Fetch = Callable[[str | None, int], Sequence[T]]
 
 
-class Seeing:
+class Visibility:
     """One caller's view, as it is at this moment."""
 
     def __init__(self, steward: Steward, access: Access) -> None:

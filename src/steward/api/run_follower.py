@@ -12,7 +12,7 @@ from typing import Any, Final
 from anyio import to_thread
 
 from steward.agents import LiveText, Teller, live_topic
-from steward.api.chat_events import ALL, ENDS, Happening, Place, placed
+from steward.api.chat_events import ALL, ENDS, ChatEvent, Place, placed
 from steward.api.context import ApiContext
 from steward.api.routes.events import HEARTBEAT_SECONDS, still_allowed
 from steward.broker import BUDGET, GATE, QUESTION, UNCERTAIN
@@ -21,7 +21,7 @@ from steward.runs import Entry, Run, Status, blob_references
 
 _PAGE: Final = 200
 _FOLLOW_SECONDS: Final = 5.0
-BEAT: Final = Happening("", None)
+BEAT: Final = ChatEvent("", None)
 """Nothing happened for a while; the line is alive."""
 
 _PEOPLE: Final = frozenset({"plan", QUESTION, GATE, BUDGET, UNCERTAIN})
@@ -29,7 +29,7 @@ _PEOPLE: Final = frozenset({"plan", QUESTION, GATE, BUDGET, UNCERTAIN})
 Conclude = Callable[[Run], list[tuple[str, Any]]]
 
 
-class Following:
+class RunFollower:
     """One reader of one run."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Following:
         self._texts: dict[str, tuple[int, int, int]] = {}
         self._checked_at = self._now()
 
-    async def happenings(self) -> AsyncIterator[list[Happening]]:
+    async def happenings(self) -> AsyncIterator[list[ChatEvent]]:
         """Lists of what happened meanwhile, until the run is over, the server stops or the reader may not go on."""
         steward, context = self._context.steward, self._context
         with ExitStack() as listening:
@@ -87,7 +87,7 @@ class Following:
         """Whether everything that was written before the run was last looked at has been told."""
         return not self._bell.has_entries
 
-    async def _beat(self) -> list[Happening]:
+    async def _beat(self) -> list[ChatEvent]:
         """Once in a while: a sign of life, unless the reader may not see the run any more."""
         self._checked_at = self._now()
         # A ring may have been lost: looks again all the same.
@@ -100,9 +100,9 @@ class Following:
     def _now() -> float:
         return asyncio.get_running_loop().time()
 
-    async def _look(self) -> list[Happening]:
+    async def _look(self) -> list[ChatEvent]:
         bell = self._bell
-        told: list[Happening] = []
+        told: list[ChatEvent] = []
         if bell.text_rung:
             bell.text_rung = False
             told += await self._new_text()
@@ -114,7 +114,7 @@ class Following:
 
     # The journal
 
-    async def _handed_over(self) -> list[Happening]:
+    async def _handed_over(self) -> list[ChatEvent]:
         """Entries that came from their writer: nothing has to be looked up, unless one is missing before them."""
         fresh = [entry for entry in self._bell.take() if entry.seq > self._seq]
         if not fresh or self._status is None:
@@ -126,15 +126,15 @@ class Following:
             return await to_thread.run_sync(self._happenings_of, fresh)
         return self._happenings_of(fresh)
 
-    def _happenings_of(self, entries: Sequence[Entry]) -> list[Happening]:
-        told: list[Happening] = []
+    def _happenings_of(self, entries: Sequence[Entry]) -> list[ChatEvent]:
+        told: list[ChatEvent] = []
         for entry in entries:
             told += self._tell(entry)
             if self.is_over:
                 break
         return told
 
-    def _new_entries(self) -> list[Happening]:
+    def _new_entries(self) -> list[ChatEvent]:
         runs = self._context.steward.runs
         # The run first: an entry that is written after the look is found by the next.
         self.run = runs.get(self._access.scope, self.run.id)
@@ -148,7 +148,7 @@ class Following:
             return told
         return told + self._status_change()
 
-    def _tell(self, entry: Entry) -> list[Happening]:
+    def _tell(self, entry: Entry) -> list[ChatEvent]:
         self._seq = entry.seq
         events = self._teller.tell(entry)
         if entry.kind in ENDS:
@@ -158,7 +158,7 @@ class Following:
                 events += self._conclude(self.run)
         return placed(self.run.id, entry.seq, events, self._place)
 
-    def _status_change(self) -> list[Happening]:
+    def _status_change(self) -> list[ChatEvent]:
         run = self.run
         waits = run.waits or []
         shown = (run.status, [wait["key"] for wait in waits])
@@ -172,30 +172,30 @@ class Following:
             "waits": waits,
         }
         at = max(Place(self._seq), self._place, key=lambda place: place.seq)
-        return [Happening("status", about, at.id(run.id))]
+        return [ChatEvent("status", about, at.id(run.id))]
 
     # Text
 
-    async def _new_text(self) -> list[Happening]:
+    async def _new_text(self) -> list[ChatEvent]:
         live = self._context.steward.live
         found: Mapping[str, LiveText] = live.parts(self.run.id)
         if not found and live.is_shared:
             found = await to_thread.run_sync(live.read, self._access.scope, self.run.id)
-        told: list[Happening] = []
+        told: list[ChatEvent] = []
         for part, text in found.items():
             told += self._more_of(part, text)
         return told
 
-    def _more_of(self, part: str, found: LiveText) -> list[Happening]:
+    def _more_of(self, part: str, found: LiveText) -> list[ChatEvent]:
         beginning, length, offset = self._texts.get(part, (found.beginning, 0, 0))
-        told: list[Happening] = []
+        told: list[ChatEvent] = []
         if beginning != found.beginning:
             if length:
-                told.append(Happening("restart", {"part": part}))
+                told.append(ChatEvent("restart", {"part": part}))
             length = offset = 0
         new = found.text[length:]
         if new:
-            told.append(Happening("token", {"part": part, "offset": offset, "text": new}))
+            told.append(ChatEvent("token", {"part": part, "offset": offset, "text": new}))
         self._texts[part] = (found.beginning, length + len(new), offset + utf16_length(new))
         return told
 

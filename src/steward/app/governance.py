@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from steward.app.foundation import Foundation
 from steward.broker import (
     TOOLS,
+    ApprovalDecisions,
     Approvals,
     Broker,
     Budgets,
     CallPlanner,
-    Deciding,
     Forking,
     Groups,
     Inbox,
-    Judging,
     Measures,
     PeriodBudgets,
+    PolicyTrials,
     Rulebook,
     RunTokens,
     TakingBack,
@@ -30,7 +30,7 @@ TOKEN_PURPOSE = "run tokens"  # noqa: S105
 
 
 @dataclass(frozen=True)
-class Governing:
+class Governance:
     """What stands between agents and the world; one attribute per noun."""
 
     rulebook: Rulebook
@@ -42,8 +42,8 @@ class Governing:
     broker: Broker
     undoing: UndoCalls
     inbox: Inbox
-    deciding: Deciding
-    judging: Judging
+    deciding: ApprovalDecisions
+    judging: PolicyTrials
     forking: Forking
     measures: Measures
     launcher: Launcher
@@ -51,7 +51,7 @@ class Governing:
     client_sessions: ClientSessions
 
 
-def govern(base: Foundation, tools: Toolbox, agent_tools: AgentTools) -> Governing:
+def govern(base: Foundation, tools: Toolbox, agent_tools: AgentTools) -> Governance:
     database, events, clock, ids = base.database, base.events, base.clock, base.ids
     identity, runs, services = base.identity, base.runs, base.services
     versions = base.workbench.versions
@@ -69,7 +69,7 @@ def govern(base: Foundation, tools: Toolbox, agent_tools: AgentTools) -> Governi
     taking_back = TakingBack(runs, versions, undoing)
     services.add(UNDOING.of(undoing), TAKING_BACK.of(taking_back), ROLE_OF.of(groups.role))
     direct_calls = DirectCalls(runs, broker, planner, tools)
-    return Governing(
+    return Governance(
         rulebook=rulebook,
         groups=groups,
         approvals=approvals,
@@ -80,8 +80,8 @@ def govern(base: Foundation, tools: Toolbox, agent_tools: AgentTools) -> Governi
         undoing=UndoCalls(undoing, taking_back, direct_calls),
         measures=Measures(database),
         inbox=Inbox(runs, approvals, groups, clock),
-        deciding=Deciding(approvals, runs, tools, planner),
-        judging=Judging(runs, rulebook, groups, tools),
+        deciding=ApprovalDecisions(approvals, runs, tools, planner),
+        judging=PolicyTrials(runs, rulebook, groups, tools),
         forking=Forking(runs, versions, ids, rulebook),
         launcher=Launcher(runs, tools, agent_tools),
         direct_calls=direct_calls,

@@ -25,7 +25,7 @@ _PAGE_COLUMNS = 10
 _MOST_ROWS = 2_000
 
 
-class Reporting:
+class DatasetReports:
     def __init__(self, versions: Versions, insights: Insights, clock: Clock) -> None:
         self._versions = versions
         self._insights = insights

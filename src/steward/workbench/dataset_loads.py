@@ -25,7 +25,7 @@ _OFFERED = 20
 """How many other readings a commit tells of."""
 
 
-class Bringing:
+class DatasetLoads:
     def __init__(
         self,
         versions: Versions,

@@ -43,26 +43,16 @@ class Preparation:
         return all(each.state != "failed" for each in self.checks)
 
 
-class Deploying:
-    def __init__(
-        self,
-        library: Library,
-        people: People,
-        running: Running,
-        subscriptions: Subscriptions,
-        manifests: Manifests,
-        deployments: Deployments,
-        rehearsals: Rehearsals,
-        shadows: Shadows,
-    ) -> None:
-        self._library = library
-        self._people = people
-        self._running = running
-        self._subscriptions = subscriptions
-        self._manifests = manifests
-        self._deployments = deployments
-        self._rehearsals = rehearsals
-        self._shadows = shadows
+@dataclass(eq=False, repr=False)
+class Deployer:
+    _library: Library
+    _people: People
+    _running: Running
+    _subscriptions: Subscriptions
+    _manifests: Manifests
+    _deployments: Deployments
+    _rehearsals: Rehearsals
+    _shadows: Shadows
 
     def prepare(self, access: Access, named: str, number: int | None = None) -> Preparation:
         """The checks before a deployment, what it would pin, and which parts differ from what runs now."""

@@ -19,7 +19,7 @@ SECONDS: Final = 8.0
 _log = get_logger("steward.stopping")
 
 
-class Stopping:
+class Shutdown:
     """The end of this process; begins with the first signal."""
 
     def __init__(self, seconds: float = SECONDS) -> None:

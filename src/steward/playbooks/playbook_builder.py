@@ -40,7 +40,7 @@ class Choices(Document):
         return Choices(**chosen)
 
 
-class Building:
+class PlaybookBuilder:
     def __init__(self, library: Library, people: People) -> None:
         self._library = library
         self._people = people

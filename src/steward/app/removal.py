@@ -35,20 +35,13 @@ class Kind:
     remove: Callable[[Scope, datetime], int]
 
 
-class Removing:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        events: EventLog,
-        retention: Retention,
-        kinds: dict[str, Kind],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._events = events
-        self._retention = retention
-        self._kinds = kinds
+@dataclass(eq=False, repr=False)
+class ProjectRemoval:
+    _database: Database
+    _clock: Clock
+    _events: EventLog
+    _retention: Retention
+    _kinds: dict[str, Kind]
 
     def preview(self, scope: Scope, periods: Periods) -> list[Due]:
         """What these periods would delete if they took effect now. Deletes nothing."""
@@ -93,12 +86,12 @@ class Removing:
         return self._clock.now() - timedelta(days=days)
 
 
-def remove_by_retention(base: Foundation, threads: Threads) -> Removing:
+def remove_by_retention(base: Foundation, threads: Threads) -> ProjectRemoval:
     """Lets the rooms that keep records remove them, and workers ask for it."""
     settings, database, clock, events = base.settings, base.database, base.clock, base.events
     runs, workbench, identity = base.runs, base.workbench, base.identity
     runs.removal.before += [threads.forget_turns, workbench.versions.unpin_runs]
-    removing = Removing(
+    removing = ProjectRemoval(
         database,
         clock,
         events,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _KEPT_FOLDERS = 10
 
 
-class Resolving:
+class EntityResolution:
     def __init__(self, versions: Versions, folder: Path) -> None:
         self._versions = versions
         self._folder = folder
