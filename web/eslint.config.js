@@ -75,6 +75,8 @@ export default tseslint.config(
               },
             },
             'MODIFIER',
+            'WHOLE', // values of a choice
+            'EACH',
             'selectionKeyCode',
             'SKILL_FILE',
           ],

@@ -24,7 +24,7 @@ export function words(): Plugin {
       filter: { id: /^\0virtual:catalogue/ },
       async handler(id) {
         const name = id.slice(1);
-        if (name === CATALOGUES) return listCatalogues();
+        if (name === CATALOGUES) return listCatalogues((message) => this.warn(message));
         const { messages } = await readCatalogue(name.slice(CATALOGUE.length));
         return `export default JSON.parse(${JSON.stringify(JSON.stringify(messages))});`;
       },
@@ -50,11 +50,12 @@ export function words(): Plugin {
 }
 
 /** The languages whose catalogue has every message; people are offered no other. */
-async function listCatalogues(): Promise<string> {
+async function listCatalogues(warn: (message: string) => void): Promise<string> {
   const entries: string[] = [];
   for (const locale of locales) {
     const { missing } = await readCatalogue(locale);
     if (missing === 0) entries.push(`${locale}: () => import('${CATALOGUE}${locale}')`);
+    else warn(`The language ${locale} is left out: it lacks ${missing} messages.`);
   }
   return `export const catalogues = { ${entries.join(', ')} };`;
 }
