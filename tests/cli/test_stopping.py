@@ -104,7 +104,7 @@ def _connected(host: str, port: int) -> Any:
 
 STUCK = """
 import subprocess, sys, threading
-from steward.app import Stopping
+from steward.app import Shutdown
 
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
 print(child.pid, flush=True)
@@ -114,7 +114,7 @@ def forever():
         pass
 
 threading.Thread(target=forever).start()
-stopping = Stopping(0.2)
+stopping = Shutdown(0.2)
 stopping.begin()
 stopping.begin()
 """

@@ -17,6 +17,9 @@ from steward.broker import Part, Risk, Role
 _MOST_FAILED: Final = 2
 """How often a call that leaves or removes something may fail before it is not tried again."""
 
+_CHANGES: Final = frozenset({Risk.write, Risk.secret})
+"""Risks of what changes something inside."""
+
 
 def refusal(wanted: Wanted, agent: Agent, made: Sequence[Made]) -> str | None:
     """Why the call is not made, in words for the model and for people; None when the broker may decide.
@@ -163,7 +166,7 @@ def _somewhere_else(wanted: Wanted) -> str | None:
                 "Declare its role, or name the value in the request."
             )
         # What exists is changed only where somebody named it: foreign text can name all there is.
-        exists = wanted.risk is Risk.write and ELSEWHERE in wanted.labels[part.path].sources
+        exists = wanted.risk in _CHANGES and ELSEWHERE in wanted.labels[part.path].sources
         if not part.role.names_something or (wanted.is_bound(part) and not exists):
             if fixed and part.role.says_where:
                 return f"The plan says where {tool} goes; {part.path} is not part of it."
