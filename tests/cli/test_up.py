@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
-from tests.cli.terminal import Installed, Server, Terminal, until
+from tests.cli.terminal import PATIENCE, Installed, Server, Terminal, until
 
 PASSWORD = "correct horse battery"
 PROMPT_S = 15.0
@@ -114,7 +114,7 @@ def test_the_installed_program_greets_people_and_says_goodbye(filled: Terminal) 
             lambda: re.search(r"http://127\.0\.0\.1:\d+/sign-in\?link=stl_\S+", process.out)
         )
         assert "Sign in as owner@localhost" in process.out
-        with httpx.Client() as client:
+        with httpx.Client(timeout=PATIENCE) as client:
             base, _, token = link.group().partition("/sign-in?link=")
             answer = client.post(f"{base}/api/v1/session", json={"link": token})
             assert answer.status_code == 201
@@ -158,7 +158,7 @@ def test_other_machines_are_let_in_only_where_somebody_has_a_password(filled: Te
         "a link on a network would let in whoever reads the terminal's log"
     )
     port = server.url.rpartition(":")[2]
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1") as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1", timeout=PATIENCE) as client:
         body = {"email": "owner@localhost", "password": PASSWORD}
         assert client.post("/session", json=body).status_code == 201
     server.process.send(signal.SIGTERM)
